@@ -58,7 +58,9 @@ def _accuracy_of_column(column: OutputColumn, arithmetic: Ints) -> Accuracy:
     worst_of_bound = 0.0
     for code in np.unique(chosen[finite]).tolist():
         alike = near.at(np.flatnonzero(finite & (chosen == code)))
-        worst_of_bound = max(worst_of_bound, float((alike.error / alike.bound(code)).max()))
+        of_bound = alike.error / alike.bound(code)
+        # Beyond it is another cell, chosen where subnormals count as zero: no error.
+        worst_of_bound = max(worst_of_bound, float(of_bound[of_bound <= 1].max(initial=0.0)))
     return Accuracy(
         dtype=column.name,
         elements=elements,

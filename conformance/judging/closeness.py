@@ -13,6 +13,7 @@ import numpy.typing as npt
 from conformance.backends.runner import Answers
 from conformance.batch import Batch
 from conformance.dtypes import FLOATS, dtype_of, float_format
+from conformance.judging.flushed import right_if_flushed
 from conformance.judging.tied_indices import hold_the_value
 from conformance.operators import Output, operator_named
 from conformance.reference import mean_overflows, overflow_allowed, tolerance
@@ -102,8 +103,9 @@ class OutputColumn:
 
     `bound` says that errors within the bound are allowed. `rows` are the rows of the expected
     table, `starts` and `stops` their elements in `columns`.
-    `row` is the place in `rows` of each defined element that differs in some bit, and `near`
-    compares these elements (None for integers). `undefined` are the values returned where any
+    `row` is the place in `rows` of each defined element that differs in some bit, `element` its
+    place in the output, `got` what was returned, and `near` compares these elements (None for
+    integers). `undefined` are the values returned where any
     value conforms, and `undefined_row` the place of each. Rows whose output has another type or
     shape have no elements here.
     """
@@ -115,6 +117,8 @@ class OutputColumn:
     stops: Ints
     columns: Expected
     row: Ints
+    element: Ints
+    got: Array
     near: Closeness | None
     undefined: Array
     undefined_row: Ints
@@ -163,7 +167,7 @@ def compare_outputs(batch: Batch, answers: Answers) -> OutputsCompared:
             same, looked, got = _outputs(batch, answers, name, rows, answered, undefined)
             comparable[rows[same]] = True
             column = _column(batch, name, rows, looked, got, axes, outputs[output])
-            wrong[rows] = _wrong(column, arithmetics[rows])
+            wrong[rows] = _wrong(batch, column, arithmetics[rows])
             columns.append(column)
     return OutputsCompared(returned, comparable, wrong, undefined, tuple(columns), counts)
 
@@ -178,27 +182,26 @@ def _arithmetics(batch: Batch) -> Bools:
     return arithmetics
 
 
-def _wrong(column: OutputColumn, arithmetics: Bools) -> Ints:
+def _wrong(batch: Batch, column: OutputColumn, arithmetics: Bools) -> Ints:
     """Count, (rows, ARITHMETICS), the elements of each row that do not conform.
 
     `arithmetics` says which arithmetics each row has; under the others the count is 0.
     """
     row, near = column.row, column.near
-    if near is None:
-        counts = np.bincount(row, minlength=len(column.rows))
-        return np.repeat(counts[:, None], ARITHMETICS, axis=1)
     wrong = np.zeros((len(column.rows), ARITHMETICS), np.int64)
     if not row.size:
         return wrong
     # The other arithmetics accept whatever the first one does.
-    strict = np.flatnonzero(~near.right(0))
-    row, near = row[strict], near.at(strict)
-    wrong[:, 0] = np.bincount(row, minlength=len(column.rows))
+    strict = np.arange(len(row)) if near is None else np.flatnonzero(~near.right(0))
+    wrong[:, 0] = np.bincount(row[strict], minlength=len(column.rows))
     for arithmetic in range(1, ARITHMETICS):
-        of = np.flatnonzero(arithmetics[row, arithmetic])
-        if of.size:
-            bad = row[of][~near.at(of).right(arithmetic)]
-            wrong[:, arithmetic] = np.bincount(bad, minlength=len(column.rows))
+        bad = strict[arithmetics[row[strict], arithmetic]]
+        if near is not None and column.bound:
+            bad = bad[~near.at(bad).right(arithmetic)]
+        if arithmetic & Arithmetic.FLUSHED and bad.size:
+            rows, got = column.rows[row[bad]], column.got[bad]
+            bad = bad[~right_if_flushed(batch, rows, column.element[bad], got, arithmetic)]
+        wrong[:, arithmetic] = np.bincount(row[bad], minlength=len(column.rows))
     return wrong
 
 
@@ -256,6 +259,8 @@ def _column(
         stops=stops,
         columns=columns,
         row=row_of[differing],
+        element=(at - starts[row_of])[differing],
+        got=got[differing],
         near=near,
         undefined=got[free],
         undefined_row=row_of[free],

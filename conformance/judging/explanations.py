@@ -22,6 +22,7 @@ from conformance.judging.closeness import (
     closeness,
     spacing,
 )
+from conformance.judging.flushed import right_if_flushed
 from conformance.judging.reading_sets import reading_space
 from conformance.operators import Output, operator_named
 from conformance.record.report import Worst
@@ -42,7 +43,7 @@ from conformance.record.why import (
 )
 from conformance.record.words import in_words
 from conformance.reference.rounding import widen
-from conformance.vector import UNDEFINED, Array, Expected, Outputs
+from conformance.vector import UNDEFINED, Arithmetic, Array, Expected, Outputs
 
 _DIGITS = 12
 """Hexadecimal digits of a digest of an answer, enough to tell one from others by accident."""
@@ -163,7 +164,18 @@ def elements(batch: Batch, answers: Answers, vector: int, outcome: int, output: 
     assert returned.data is not None
     got = np.frombuffer(returned.data, of.values.dtype)
     axes = batch.inputs[vector][0].ndim - 2
-    return elements_of(got, of, axes, operator_named(batch.operator).outputs[output], [arithmetic])
+    compared_by = operator_named(batch.operator).outputs[output]
+    flushed = arithmetic & Arithmetic.FLUSHED
+    if compared_by.comparison != "bound":
+        arithmetic &= ~Arithmetic.FLUSHED  # cells say what may be chosen then
+    found = elements_of(got, of, axes, compared_by, [arithmetic])
+    if flushed:
+        wrong = np.flatnonzero(found.wrong)
+        rows = np.full(len(wrong), row)
+        found.wrong[wrong] = ~right_if_flushed(
+            batch, rows, wrong, got[wrong], arithmetic | Arithmetic.FLUSHED
+        )
+    return found
 
 
 def _expected(batch: Batch, outcome: int, output: int) -> Expected:

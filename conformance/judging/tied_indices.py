@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.batch import Batch
-from conformance.operators import operator_named, under
+from conformance.judging.flushed import steps_of_row
 from conformance.operators.indices import ChosenIndex
 from conformance.operators.pipeline import Gathered
 
@@ -48,9 +48,5 @@ def indices_of_value(batch: Batch, row: int, elements: Ints) -> tuple[Ints, Ints
 @lru_cache(maxsize=16)
 def _gathered(batch: Batch, first: int) -> tuple[object, Gathered]:
     """Return the step that chooses indices and what it gets, for the outcome of a row."""
-    outcome = int(np.flatnonzero(batch.outcome_expected == first)[0])
-    vector = int(batch.outcome_vector[outcome])
-    operator, inputs = operator_named(batch.operator), batch.inputs[vector]
-    pipeline = under(operator, batch.outcome_readings[outcome][0])
-    plan = pipeline.plan(operator.validate(inputs, batch.attributes[vector]))
-    return pipeline.further, pipeline.gathered(inputs[0], plan)
+    pipeline, gathered, _ = steps_of_row(batch, first)
+    return pipeline.further, gathered

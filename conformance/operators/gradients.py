@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from conformance.dtypes import FLOATS
+from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.operators.operator import Operator, Output
 from conformance.operators.pipeline import Divisor, Extent, Gathered, no_further
@@ -99,7 +99,7 @@ class GradientOfMaximum(Gradient):
     nan: str = "first"
     infinity: str = "alone"
 
-    def terms(self, gathered: Gathered, _divisor: Divisor) -> Terms:
+    def terms(self, gathered: Gathered, _divisor: Divisor) -> Shares:
         """Return what windows give to cells."""
         given = _Given(gathered)
         data = widen(given.data)
@@ -120,6 +120,34 @@ class GradientOfMaximum(Gradient):
         if self.infinity == "spreads":
             undefined |= ~np.isfinite(widen(given.gradient)) & ~chosen
         return Shares(shares, counts, given.cells, undefined, given.pairs.windows)
+
+    def if_flushed(self, gathered: Gathered, divisor: Divisor) -> tuple[Shares, Shares, Shares]:
+        """Return the least that cells may get where subnormals count as zero, the most, and all.
+
+        Each cell of a window that is largest then may be chosen, and get the gradient or a part.
+        """
+        exact, given = self.terms(gathered, divisor), _Given(gathered)
+        data, gradient = widen(given.data), given.gradient
+        is_zero = np.abs(data) < float_format(name_of(given.data.dtype)).smallest_normal
+        tied = is_zero & (given.pairs.of_window(np.where(is_zero, 0.0, data), np.maximum) == 0)
+        tied &= given.pairs.of_window(tied & (data != 0), np.logical_or)
+        zero = gradient.dtype.type(0)
+        undefined = exact.undefined | (tied & ~np.isfinite(widen(gradient)))
+        counts = np.where(tied, 1, exact.divisor)
+        least, most, every = (
+            replace(
+                exact,
+                values=np.where(tied, given_to_tied, exact.values),
+                divisor=counts,
+                undefined=undefined,
+            )
+            for given_to_tied in (
+                np.where(gradient < 0, gradient, zero),
+                np.where(gradient > 0, gradient, zero),
+                gradient,
+            )
+        )
+        return least, most, every
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,35 @@ from conformance.operators.pipeline import Divisor, Gathered, outer
 from conformance.operators.reduction import lowest
 from conformance.reference.position import NOWHERE, numbers_of, position_of_maximum
 from conformance.vector import Array
+
+
+class WindowCells(NamedTuple):
+    """The cells of some windows, arrays (windows, k1..kr) of the longest extents of any window.
+
+    `inside` says which cells are of the window, and `places` are those of the cells, arrays for
+    batch, channel and each axis of the input.
+    """
+
+    values: Array
+    inside: npt.NDArray[np.bool_]
+    places: Sequence[npt.NDArray[np.int64]]
+
+
+def cells_of_windows(gathered: Gathered, places: Sequence[npt.NDArray[np.int64]]) -> WindowCells:
+    """Return the cells of windows at places in the output, an array (windows,) for each axis."""
+    batch, channel, *windows = places
+    axes = len(windows)
+    column = (slice(None), *(np.newaxis,) * axes)
+    cells, inside = [], np.ones((len(batch),) + (1,) * axes, np.bool_)
+    for axis, (window, lo, hi) in enumerate(zip(windows, gathered.lo, gathered.hi, strict=True)):
+        steps = np.arange((hi - lo).max(initial=0))
+        steps = steps.reshape((-1,) + (1,) * (axes - 1 - axis))
+        cell = lo[window][column] + steps
+        inside = inside & (cell < hi[window][column])
+        cells.append(np.minimum(cell, gathered.data.shape[2 + axis] - 1))
+    values = gathered.data[batch[column], channel[column], *cells]
+    along = [line[cell] for line, cell in zip(gathered.positions, cells, strict=True)]
+    return WindowCells(values, inside, [batch[column], channel[column], *along])
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +106,16 @@ class ChosenIndex:
         `places` are those of the windows in the output, an array (windows,) for each axis, and
         `values` has the value that is looked for in each. Whose: the number of the window.
         """
-        batch, channel, *windows = places
-        axes = len(windows)
-        column = (slice(None), *(np.newaxis,) * axes)
-        cells, inside = [], np.ones((len(values),) + (1,) * axes, np.bool_)
-        for axis, (window, lo, hi) in enumerate(
-            zip(windows, gathered.lo, gathered.hi, strict=True)
-        ):
-            steps = np.arange((hi - lo).max(initial=0))
-            steps = steps.reshape((-1,) + (1,) * (axes - 1 - axis))
-            cell = lo[window][column] + steps
-            inside = inside & (cell < hi[window][column])
-            cells.append(np.minimum(cell, gathered.data.shape[2 + axis] - 1))
-        found, wanted = gathered.data[batch[column], channel[column], *cells], values[column]
-        equal = (found == wanted) | ((found != found) & (wanted != wanted))  # noqa: PLR0124 - NaN
-        along = [line[cell] for line, cell in zip(gathered.positions, cells, strict=True)]
-        indices = self.index_of(
-            [batch[column], channel[column], *along], gathered.data.shape, gathered.params
-        )
-        right = equal & inside
-        return np.nonzero(right)[0], np.broadcast_to(indices, right.shape)[right]
+        cells = cells_of_windows(gathered, places)
+        wanted = values.reshape((-1,) + (1,) * (cells.values.ndim - 1))
+        is_nan = (cells.values != cells.values) & (wanted != wanted)  # noqa: PLR0124
+        right = cells.inside & ((cells.values == wanted) | is_nan)
+        return np.nonzero(right)[0], self.of_cells(cells, gathered)[right]
+
+    def of_cells(self, cells: WindowCells, gathered: Gathered) -> npt.NDArray[np.int64]:
+        """Return the index of each of some cells of windows."""
+        indices = self.index_of(cells.places, gathered.data.shape, gathered.params)
+        return np.broadcast_to(indices, cells.inside.shape)
 
     def index_of(
         self, places: Sequence[Any], planes: Sequence[int], params: Params

@@ -29,7 +29,7 @@ from conformance.operators.geometric_readings import (
     told_apart,
 )
 from conformance.operators.gradient_clauses import GRADIENT_OF_UNDEFINED
-from conformance.operators.gradients import Gradient
+from conformance.operators.gradients import Gradient, GradientOfMaximum
 from conformance.operators.operator import Operator, Output
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered, Pipeline, Plan
@@ -67,8 +67,6 @@ def answer(operator: Operator, case: Case) -> Vector:
     undefined = next(iter(left_open.values()), undefined)
     if undefined:
         return Vector(case, (Anything(),), {undefined: ()})
-    # What is summed, and of what type: a gradient sums gradients.
-    data = case.data if case.gradient is None else case.gradient
     plans, geometric = _plans(operator, params)
     every, of_values = _under_readings(operator, case, plans)
     clauses = {**geometric, **of_values}
@@ -77,9 +75,9 @@ def answer(operator: Operator, case: Case) -> Vector:
     # Under no reading does the output have the shape of the gradient, or do indices lie in it.
     if not values:
         return Vector(case, (Raises(),))
-    leaves = _Leaving(data)
+    leaves = _Leaving(_summed(case))
     asked = _ASKED[params.accumulator]
-    arithmetic = _arithmetic(operator, data, [outcome for _, outcome in values], leaves, asked)
+    arithmetic = _arithmetic(operator, case, [outcome for _, outcome in values], leaves, asked)
     clauses |= arithmetic
     outcomes: list[tuple[Combination, Outcome]] = [
         ({**combination, **chosen}, _computed(outcome, chosen, leaves, asked))
@@ -416,7 +414,7 @@ def _of_nothing(gathered: Gathered) -> npt.NDArray[np.bool_]:
 
 def _arithmetic(
     operator: Operator,
-    data: Array,
+    case: Case,
     outcomes: list[Values],
     leaves: _Leaving,
     asked: Arithmetic,
@@ -427,6 +425,7 @@ def _arithmetic(
     the element type leaves nothing open about these.
     """
     clauses: Clauses = {}
+    data = _summed(case)
     if data.dtype.kind in "iu":
         return clauses
     concerning = clauses_of_type(operator, name_of(data.dtype))
@@ -439,7 +438,10 @@ def _arithmetic(
             leaves.range_of(outcome, sums) for outcome in outcomes for sums in sums_kept
         ):
             clauses[name] = names_of(concerning[name])
-    if "subnormals" in concerning and _subnormals_arise(operator, data, outcomes):
+    arise = _subnormals_arise(operator, data, outcomes) or (
+        isinstance(operator.pipeline.reduce, GradientOfMaximum) and _holds_subnormal(case.data)
+    )
+    if "subnormals" in concerning and arise:
         clauses["subnormals"] = names_of(concerning["subnormals"])
     return clauses
 
@@ -492,6 +494,17 @@ class _Leaving:
             leaves = leaves_range(outcome.outputs[0], self._axes, arithmetic)
             self._known[key] = bool(leaves.any())
         return self._known[key]
+
+
+def _summed(case: Case) -> Array:
+    """Return what is summed: a gradient sums gradients."""
+    return case.data if case.gradient is None else case.gradient
+
+
+def _holds_subnormal(data: Array) -> bool:
+    values = np.abs(widen(data))
+    least = float_format(name_of(data.dtype)).smallest_normal
+    return bool(((values > 0) & (values < least)).any())
 
 
 def _subnormals_arise(operator: Operator, data: Array, outcomes: Sequence[Values]) -> bool:
