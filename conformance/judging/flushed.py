@@ -74,7 +74,8 @@ def _choices(batch: Batch, row: int, elements: Ints, got: Array, least: float) -
     wanted = got.reshape((-1,) + (1,) * len(within))
     if row == first:
         copied: Bools = (tied & (values == widen(wanted))).any(axis=within)
-        return copied | (got == 0)
+        copied |= got == 0
+        return copied
     if not isinstance(pipeline.further, ChosenIndex):
         return np.zeros(len(got), np.bool_)
     right = tied & (pipeline.further.of_cells(cells, gathered) == wanted)
