@@ -490,7 +490,8 @@ DISPUTED: tuple[Clause, ...] = (
             Reading("kept", "subnormal inputs and results keep their value"),
             Reading(
                 "flushed",
-                "any subnormal input, intermediate value or result is zero or itself",
+                "any subnormal input, intermediate value or result is zero or itself; a comparison "
+                "may see zeros where the selection copies the cell",
             ),
         ),
     ),
