@@ -54,8 +54,8 @@ export interface Case {
   answers?: { outputs: Tensor[] | null; conforms: boolean }[];
 }
 
-/** What a kernel answers: a list of outputs, or the error that it threw. */
-export type Answer = readonly Tensor[] | Error | string | null | undefined;
+/** What a kernel answers: a list of outputs, or the Error that it threw. Nothing else is right anywhere. */
+export type Answer = readonly Tensor[] | Error;
 
 /** Return the cases of the smoke tier, which are in this package. */
 export function smoke(): Promise<Case[]>;
@@ -63,7 +63,10 @@ export function smoke(): Promise<Case[]>;
 /** Read the cases of an exported file, `.safetensors` or `.safetensors.gz`; an Error if unsound. */
 export function read(content: Uint8Array | ArrayBuffer): Promise<Case[]>;
 
-/** Say whether an answer is right. Of several outputs, those after the first may be left out. */
+/**
+ * Say whether an answer is right. Of several outputs, those after the first may be left out. Where an error is right
+ * only an Error is: null, undefined or any other value is never right.
+ */
 export function conforms(test: Case, answer: Answer): boolean;
 
 /** Return the values of the elements, bigint where they have 64 bits and are integers. */

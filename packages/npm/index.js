@@ -7,6 +7,8 @@ const VECTORS = "pooling-conformance vectors";
 const RESULTS = "pooling-conformance results";
 /* Bytes of a file at most, decompressed. */
 const MOST = 2 ** 30;
+/* Characters of the text of an error at most. */
+const LONGEST = 400;
 /* The array that holds the elements of a type; those of F16, BF16, F8_E4M3 and F8_E5M2 are their bits. */
 const ARRAYS = {
   F8_E4M3: Uint8Array,
@@ -32,16 +34,27 @@ export async function smoke() {
   const url = new URL("smoke.safetensors.gz", import.meta.url);
   if (url.protocol !== "file:") return read(await (await fetch(url)).arrayBuffer());
   const { readFile } = await import("node:fs/promises");
-  return read(await readFile(url));
+  const content = await readFile(url).catch((error) => {
+    if (error.code !== "ENOENT") throw error;
+    throw new Error("there are no vectors beside index.js: `python packages/make.py` makes a package with them");
+  });
+  return read(content);
 }
 
 export async function read(content) {
   try {
     return vectorsIn(await decompressed(new Uint8Array(content)));
   } catch (error) {
-    const why = String(error.message).replace(/\p{C}+/gu, "?"); // it may quote the file
+    const why = cut(String(error.message)).replace(/\p{C}+/gu, "?"); // it may quote the file
     throw new Error(`not a sound file of vectors: ${why}`, { cause: error });
   }
+}
+
+/* Return a text, cut if it is long; a half of a pair of surrogates has no UTF-8 form. */
+function cut(text) {
+  const characters = Array.from(text.slice(0, 2 * LONGEST + 2));
+  if (characters.length <= LONGEST) return text;
+  return `${characters.slice(0, LONGEST - 3).join("")}...`;
 }
 
 function vectorsIn(bytes) {
@@ -92,10 +105,16 @@ function parse(bytes) {
 }
 
 /* Say whether the elements of a tensor are as many as its shape has. */
-function isFilled({ dtype, shape, data }) {
-  const sound = Object.hasOwn(ARRAYS, dtype) && [...shape].every((n) => Number.isSafeInteger(n) && n >= 0);
+function isFilled(tensor) {
+  const { dtype, shape, data } = tensor ?? {};
+  if (!Object.hasOwn(ARRAYS, dtype) || !ArrayBuffer.isView(data) || !shape?.[Symbol.iterator]) return false;
+  const sound = [...shape].every((n) => Number.isSafeInteger(n) && n >= 0);
   return sound && data.byteLength === elementsOf([...shape]) * ARRAYS[dtype].BYTES_PER_ELEMENT;
 }
+
+/* Say whether an answer is a refusal. Only an error is: a kernel that forgets to return refuses nothing. */
+const isRefusal = (answer) =>
+  answer instanceof Error || Object.prototype.toString.call(answer) === "[object Error]"; // of another realm
 
 const elementsOf = (shape) => shape.reduce((count, size) => count * size, 1);
 
@@ -117,12 +136,13 @@ function caseOf({ inputs, accepted, answers, ...about }, tensor) {
 }
 
 export function conforms({ accepted }, answer) {
+  const refused = isRefusal(answer);
+  if (!refused && !(Array.isArray(answer) && answer.length && answer.every(isFilled))) return false;
   return accepted.some(({ kind, outputs }) => {
-    if (!Array.isArray(answer))
+    if (refused)
       return kind !== "values" || outputs.some(({ mask }) => mask?.data.includes(ANYTHING));
     if (kind !== "values") return kind === "anything";
-    if (answer.length < 1 || answer.length > outputs.length) return false;
-    return answer.every((tensor, number) => fits(outputs[number], tensor));
+    return answer.length <= outputs.length && answer.every((tensor, number) => fits(outputs[number], tensor));
   });
 }
 
@@ -177,14 +197,14 @@ export class Results {
 
   add({ id }, answer) {
     this.#ids.push(id);
-    if (!Array.isArray(answer)) this.#raised[id] = String(answer);
+    if (isRefusal(answer)) this.#raised[id] = cut(String(answer));
     // Of another answer nothing is stored, which is wrong too: the file would be unsound.
-    else if (answer.every(isFilled)) answer.forEach((tensor, i) => this.#tensors.push([i ? `${id}:${i}` : id, tensor]));
+    else if (Array.isArray(answer) && answer.every(isFilled)) answer.forEach((tensor, i) => this.#tensors.push([i ? `${id}:${i}` : id, tensor]));
   }
 
   unsupported({ id }, why = "") {
     this.#ids.push(id);
-    this.#unsupported[id] = why;
+    this.#unsupported[id] = cut(String(why));
   }
 
   toBytes() {

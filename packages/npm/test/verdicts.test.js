@@ -1,7 +1,8 @@
 /* The comparison says of every answer what the file of verdicts says of it. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import test from "node:test";
 import { conforms, numbers, read, Results } from "pooling-conformance";
 
@@ -12,7 +13,7 @@ test("every answer gets its verdict", async () => {
   let answers = 0;
   for (const each of await read(verdicts))
     for (const [number, { outputs, conforms: expected }] of each.answers.entries()) {
-      assert.equal(conforms(each, outputs), expected, `${each.id}, answer ${number}`);
+      assert.equal(conforms(each, outputs ?? new Error()), expected, `${each.id}, answer ${number}`);
       answers++;
     }
   assert.ok(answers > 1000);
@@ -34,7 +35,27 @@ test("an output has the form that it must have, and a NaN is right where a sum o
   const isRight = (...answer) => conforms({ accepted: [overflows] }, answer);
   assert.ok(isRight(floats(Infinity)) && isRight(floats(NaN)));
   assert.ok(!isRight(floats(-Infinity)) && !isRight(floats(1)));
-  assert.ok(!isRight() && !isRight(floats()) && !isRight(floats(Infinity, 1)));
+  assert.ok(!isRight() && !isRight(null) && !isRight({}) && !isRight(floats()) && !isRight(floats(Infinity, 1)));
+});
+
+test("only an error is a refusal: what forgets to return is never right", () => {
+  const isRight = (kind, answer) => conforms({ accepted: [{ kind, outputs: [] }] }, answer);
+  for (const kind of ["raises", "anything"]) {
+    assert.ok(isRight(kind, new TypeError("no")), kind);
+    for (const answer of [undefined, null, "no", 7, {}, [], [undefined], Float32Array.of(1)])
+      assert.ok(!isRight(kind, answer), `${kind}: ${answer}`);
+  }
+});
+
+test("without vectors, as in a clone, one line says how to have them", async () => {
+  const folder = await mkdtemp(`${tmpdir()}/pooling-`);
+  try {
+    await copyFile(here("../index.js"), `${folder}/index.mjs`);
+    const { smoke } = await import(`${folder}/index.mjs`);
+    await assert.rejects(smoke(), { message: /^there are no vectors beside index.js: .*make.py.*$/ });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test("a damaged file is an error in one line", async () => {
@@ -53,10 +74,11 @@ test("a damaged file is an error in one line", async () => {
     Buffer.alloc(9, 255),
     file({}),
     file({ __metadata__: vectors({ version: 2 }) }),
+    file({ __metadata__: vectors({ version: "2".repeat(10 ** 6) }) }),
     file({ __metadata__: vectors({ version: 1, cases: [one] }) }),
     file({ __metadata__: vectors({ version: 1, cases: [one] }), 0: huge }),
   ])
-    await assert.rejects(read(content), { message: /^not a sound file of vectors: .+$/ });
+    await assert.rejects(read(content), { message: /^not a sound file of vectors: .{1,400}$/ });
 });
 
 test("results are a file of safetensors", () => {
@@ -69,6 +91,15 @@ test("results are a file of safetensors", () => {
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, end)));
   assert.deepEqual(header.a, { dtype: "F32", shape: [2], data_offsets: [0, 8] });
   assert.deepEqual(new Float32Array(bytes.slice(end).buffer), Float32Array.of(1, 2));
+  assert.equal(String(results), "1 outputs, 1 raised, 1 unsupported");
+});
+
+test("the text of an error is cut", () => {
+  const results = new Results();
+  results.add({ id: "a" }, new Error("no".repeat(10 ** 6)));
+  results.unsupported({ id: "b" }, "\u{1f600}".repeat(10 ** 6));
+  results.add({ id: "c" }, undefined);
+  assert.ok(results.toBytes().length < 4000);
   assert.equal(String(results), "1 outputs, 1 raised, 1 unsupported");
 });
 
