@@ -318,6 +318,33 @@ def scratch_folder(beside: Path) -> Iterator[Path]:
         folder.remove()
 
 
+def place(parts: Mapping[Path, Path]) -> None:
+    """Give whole files, by their new paths, these names: all or none, and none over what is there.
+
+    The parts are on the disk of their paths. Raises UsageError if they cannot get their names.
+    """
+    placed: list[Path] = []
+    path = Path()
+    try:
+        for path, part in parts.items():
+            _sync(part)
+            try:
+                path.hardlink_to(part)
+            except FileExistsError:
+                raise
+            except OSError:  # not every file system has links
+                if os.path.lexists(path):
+                    raise
+                part.rename(path)
+            placed.append(path)
+    except BaseException as error:
+        for done in placed:
+            done.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise UsageError(f"cannot write {path}: {error.strerror or error}") from None
+        raise
+
+
 @contextmanager
 def folder_for(directory: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a directory for files, made if it is not there.

@@ -12,7 +12,13 @@ from support.paths import ROOT
 
 from conformance import interrupts
 from conformance.errors import UsageError
-from conformance.files import new_folder, renewed_folder, scratch_folder, writing
+from conformance.files import (
+    new_folder,
+    place,
+    renewed_folder,
+    scratch_folder,
+    writing,
+)
 
 _HOLDING = """
 import sys
@@ -261,3 +267,19 @@ def test_a_scratch_folder_takes_the_place_of_those_of_killed_processes(holder, t
     holder.wait()
     with scratch_folder(tmp_path / "report") as folder:
         assert names(tmp_path) == [folder.name]
+
+
+def test_all_files_are_placed_or_none_and_none_over_another(tmp_path):
+    with scratch_folder(tmp_path / "x") as scratch:
+        for name in "ab":
+            (scratch / name).write_text("new")
+        (tmp_path / "b").write_text("mine")
+        parts = {tmp_path / name: scratch / name for name in "ab"}
+        with pytest.raises(UsageError, match=r"^cannot write .*b: File exists$"):
+            place(parts)
+        assert not (tmp_path / "a").exists()
+        assert (tmp_path / "b").read_text() == "mine"
+        (tmp_path / "b").unlink()
+        place(parts)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+    assert (tmp_path / "b").read_text() == "new"

@@ -161,6 +161,7 @@ def check() -> None:
     help="Of the starting adapter, which BACKEND has to fit; as a rule its name tells.",
 )
 @setting_options(tier="The largest tier to run, now and in the workflow.")
+@click.option("--renew", is_flag=True, help="Run again, though a run is kept that led to no files.")
 @body_in("init_command")
 def init() -> None:
     """Write a starting adapter, a CI workflow and expected failures.
@@ -168,7 +169,7 @@ def init() -> None:
     BACKEND is one that `check` takes. If it is not there, a starting adapter is written first:
     NAME.py:backend in Python, exec:./NAME in C, "exec:node NAME.mjs" in JavaScript. It is run once;
     .github/workflows/pooling.yml and pooling-expected.txt then hold it to what it did. Nothing is
-    written over.
+    written over. A run that leads to no files is kept in pooling-first-run.jsonl.
     """
 
 

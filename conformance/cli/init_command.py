@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 from pathlib import Path
@@ -12,50 +13,100 @@ import click
 from conformance.api.check import Interrupted, check
 from conformance.api.expected_failures_update import write_expected
 from conformance.backends import parse_backend
+from conformance.backends.named_backend import NamedBackend
 from conformance.cli.starting_files import (
     EXPECTED,
     WORKFLOW,
     StartingAdapter,
+    compiling,
+    source_of,
     starting_adapter,
     workflow,
 )
 from conformance.cli.terminal import progress_bar
 from conformance.cli.vector_sets import opened
-from conformance.errors import UsageError
+from conformance.errors import ReportFileError, UsageError
+from conformance.files import folder_for, place, scratch_folder, size_of, write_text
 from conformance.progress import counts_of
+from conformance.record import jsonl
 from conformance.record.report import Report
 from conformance.report import phrases
+from conformance.text import one_line
 from conformance.vectorfile import VectorSet
 
 _SECONDS = 60.0
 """How long one vector may take, as in `check`."""
+_LONGEST_REASON = 400
+FIRST_RUN = Path("pooling-first-run.jsonl")
+"""The report of a run, until all that is made of it is written."""
 
 
-def run(backend: str, *, language: str | None, tier: str) -> int:
+def run(backend: str, *, language: str | None, tier: str, renew: bool) -> int:
     """Write what is missing for a backend, run it once, and write what makes that run green."""
-    if not backend.isprintable():
-        raise UsageError("a workflow cannot name a backend that holds line breaks")
+    _check_text(backend)
     named = parse_backend(backend)
     adapter = starting_adapter(named)
     if adapter is not None and language not in {None, adapter.language}:
         raise UsageError(f"{backend}: names a program in {adapter.language}, not in {language}")
-    _refuse_to_overwrite([*(adapter.files if adapter else ()), EXPECTED, WORKFLOW])
+    program = [adapter.program] if adapter and adapter.program else []
+    _refuse_to_overwrite([*(adapter.files if adapter else ()), *program, EXPECTED, WORKFLOW])
     if adapter is not None:
         _write_adapter(adapter)
     with opened(None, ()) as files:
-        report = _first_run(backend, tier, files)
+        report = _kept(named, tier, files) if not renew else None
+        if report is None:
+            report = _first_run(backend, tier, files)
+            jsonl.write(report, FIRST_RUN)
+        else:
+            click.echo(f"the run that {FIRST_RUN} holds, not a new one: --renew runs again")
         click.echo(f"{backend}: {phrases.verdict(report)}")
         if not report.complete or report.vacuous:
             why = report.stopped or report.vacuous
-            raise UsageError(f"{backend}: {why}: no workflow was written")
-        ids = (vector_id for file in files for vector_id in file.ids)
-        click.echo(write_expected(EXPECTED, report, ids, files))
-    supported, _ = report.supported()
-    WORKFLOW.parent.mkdir(parents=True, exist_ok=True)
-    _write(WORKFLOW, workflow(named, tier, supported))
+            raise UsageError(f"{backend}: {why}: no workflow was written ({FIRST_RUN} has the run)")
+        click.echo(_write_results(named, tier, report, files))
+    FIRST_RUN.unlink(missing_ok=True)
     click.echo(f"wrote {WORKFLOW}: it fails where a run is worse than this one")
     click.echo(_next(backend, tier, adapter))
     return 0
+
+
+def _check_text(backend: str) -> None:
+    """Raise UsageError for a text that means something else in the line of a workflow."""
+    if not backend.isprintable():
+        raise UsageError("a workflow cannot name a backend that holds line breaks")
+    if "${{" in backend:
+        raise UsageError("a workflow cannot name a backend with ${{, which begins an expression")
+    if backend.startswith("-"):
+        raise UsageError(f"{backend}: would be read as an option; ./{backend} would not")
+
+
+def _write_results(named: NamedBackend, tier: str, report: Report, files: VectorSet) -> str:
+    """Write the expected failures and the workflow, both or none; say what was written."""
+    supported, _ = report.supported()
+    ids = (vector_id for file in files for vector_id in file.ids)
+    with folder_for(WORKFLOW.parent), scratch_folder(EXPECTED) as scratch:
+        parts = {path: scratch / path.name for path in (EXPECTED, WORKFLOW)}
+        said = write_expected(parts[EXPECTED], report, ids, files)
+        write_text(workflow(named, tier, supported), parts[WORKFLOW])
+        place(parts)
+    return said.replace(str(parts[EXPECTED]), str(EXPECTED))
+
+
+def _kept(named: NamedBackend, tier: str, files: VectorSet) -> Report | None:
+    """Return the run that a call of before has kept, None if it is not of all that is here now."""
+    if not size_of(FIRST_RUN):
+        return None
+    try:
+        report = jsonl.read(FIRST_RUN)
+    except ReportFileError as error:
+        raise UsageError(f"{error}: init writes over nothing; remove it or --renew") from None
+    kept = FIRST_RUN.stat().st_mtime_ns
+    paths = [Path(name) for name in named.paths]
+    changed = any(path.stat().st_mtime_ns >= kept for path in paths if path.is_file())
+    used = {(of.operator, of.digest) for of in report.vectors}
+    here = {(file.operator, file.digest) for file in files}
+    same = (report.backend, report.tier) == (named.text, tier) and used == here
+    return report if same and report.complete and not changed else None
 
 
 def _next(backend: str, tier: str, adapter: StartingAdapter | None) -> str:
@@ -63,7 +114,7 @@ def _next(backend: str, tier: str, adapter: StartingAdapter | None) -> str:
     if adapter is None or not adapter.files:
         return f"what fails, and why: conformance check {shlex.quote(backend)} --tier {tier}"
     source = next(iter(adapter.files))
-    compiled = ", compile it" if adapter.build else ""
+    compiled = ", compile it" if adapter.program else ""
     made = f"remove {EXPECTED} and {WORKFLOW}"
     return f"next: call your engine in {source}{compiled}, {made}, and run this again"
 
@@ -85,34 +136,40 @@ def _first_run(backend: str, tier: str, files: VectorSet) -> Report:
 
 
 def _write_adapter(adapter: StartingAdapter) -> None:
-    """Write the files of an adapter and compile it if that is needed."""
-    if adapter.build and which(adapter.build[0]) is None:
-        raise UsageError(f"no compiler {adapter.build[0]} to make a program of {adapter.language}")
-    for path, text in adapter.files.items():
-        _write(path, text)
+    """Write the files of an adapter and its program, if it has one: all of them or none."""
+    program = adapter.program
+    first = program or next(iter(adapter.files))
+    with scratch_folder(first) as scratch:
+        parts = {path: scratch / path.name for path in adapter.files}
+        for path, part in parts.items():
+            write_text(adapter.files[path], part)
+        if program:
+            source = source_of(program)
+            parts[program] = scratch / program.name
+            _compile(parts.get(source, source), parts[program], program)
+        place(parts)
+    for path in adapter.files:
         click.echo(f"wrote {path}")
-    if adapter.build:
-        click.echo(shlex.join(adapter.build))
-        done = subprocess.run(  # noqa: S603 - our own words, and the name that the user gave
-            adapter.build, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise UsageError(f"{shlex.join(adapter.build)}: {done.stderr.strip() or 'failed'}")
+    if program:
+        click.echo(f"compiled {program}: {shlex.join(compiling(source_of(program), str(program)))}")
+
+
+def _compile(source: Path, part: Path, program: Path) -> None:
+    """Compile a source; UsageError, which names the program, where that fails."""
+    build = compiling(source, str(part))
+    if which(build[0]) is None:
+        raise UsageError(f"no compiler {build[0]} to make a program of c")
+    # The sources of a user may include others by paths from where they are.
+    done = subprocess.run(build, capture_output=True, text=True, check=False)  # noqa: S603 - ours
+    if done.returncode or not size_of(part):
+        why = one_line(done.stderr, _LONGEST_REASON) or "it does not say why"
+        raise UsageError(f"{program}: {build[0]} failed: {why}")
 
 
 def _refuse_to_overwrite(paths: list[Path]) -> None:
-    there = [str(path) for path in paths if path.exists()]
+    there = [str(path) for path in paths if os.path.lexists(path)]
     if there:
         raise UsageError(f"{', '.join(there)}: there already, and init writes over nothing")
     for path in paths:
         if path is not WORKFLOW and not path.parent.is_dir():
             raise UsageError(f"cannot write {path}: there is no directory {path.parent}")
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a new file; UsageError where it cannot be, also since it is there by now."""
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None

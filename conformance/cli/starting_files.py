@@ -5,9 +5,12 @@ They are in an installed package, or beside it in a checkout.
 
 from __future__ import annotations
 
+import ast
+import re
 import shlex
+import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 
@@ -31,6 +34,9 @@ _PROGRAMS = {
 _WORKFLOW = "ci-github.yml"
 EXAMPLES = (_ADAPTER, _WORKFLOW, f"javascript/{_LOOP}", *_PROGRAMS.values())
 """The examples that are written, with names put in."""
+_NAME = re.compile(r"(?![-@])[\w.+ /-]+")
+"""Paths that a source, a shell and a compiler take for nothing else."""
+_LANGUAGES = "Python (NAME.py:backend), C (exec:./NAME) and JavaScript (exec:node NAME.mjs)"
 _COMPILER = ("cc", "-std=c99", "-O2")
 _PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 """Any of these makes a folder one that pip installs."""
@@ -52,14 +58,14 @@ _CHANGES = {
 
 @dataclass(frozen=True, slots=True)
 class StartingAdapter:
-    """The files of an adapter, by their paths, and the command that compiles it, if one does.
+    """The files of an adapter, by their paths, and the program that is compiled, if one is.
 
-    There are none where a source is there that is not compiled.
+    There are no files where a source is there that is not compiled.
     """
 
     language: str
     files: Mapping[Path, str]
-    build: tuple[str, ...] = field(default=())
+    program: Path | None = None
 
 
 def starting_adapter(backend: NamedBackend) -> StartingAdapter | None:
@@ -91,13 +97,45 @@ def workflow(backend: NamedBackend, tier: str, floor: int) -> str:
 
 
 def _callable(backend: NamedBackend, path: Path) -> StartingAdapter:
+    _check_name(backend, path)
     if not backend.attribute.isidentifier() or backend.options:
         raise UsageError(
             f"{backend.text}: there is no {path}; a starting adapter is a function, "
             f"such as {path}:backend"
         )
-    text = _changed(_example(_ADAPTER), {"def backend(": f"def {backend.attribute}("})
+    example = _example(_ADAPTER)
+    text = _changed(example, {"def backend(": f"def {backend.attribute}("})
+    if not _is_free(backend.attribute, example, text):
+        raise UsageError(
+            f"{backend.text}: {backend.attribute} cannot name a function of the starting adapter; "
+            f"another name can, such as {path}:backend"
+        )
     return StartingAdapter("python", {path: text})
+
+
+def _is_free(name: str, example: str, text: str) -> bool:
+    """Say whether a name can be that of the function in `text`, which has it in the `example`."""
+    try:
+        compile(text, "adapter", "exec", dont_inherit=True)
+    except SyntaxError:  # a keyword
+        return False
+    used = {
+        getattr(node, field)
+        for node in ast.walk(ast.parse(example))
+        for field in ("id", "arg", "name", "asname")
+        if isinstance(getattr(node, field, None), str)
+    } - {"backend"}
+    # Python looks for the normal form of what a source says, and `check` for what it was given.
+    return name not in used and unicodedata.normalize("NFKC", name) == name
+
+
+def _check_name(backend: NamedBackend, path: Path) -> None:
+    """Raise UsageError for the path of a new file that a tool may take for something else."""
+    if not _NAME.fullmatch(str(path)):
+        raise UsageError(
+            f"{backend.text}: init starts no file called {path}: take a name of letters, digits, "
+            "and _ . + - that begins with none of - @"
+        )
 
 
 def _program(backend: NamedBackend) -> StartingAdapter | None:
@@ -111,13 +149,26 @@ def _program(backend: NamedBackend) -> StartingAdapter | None:
             raise UsageError(
                 f"{backend.text}: there is no {program}; a new one is exec:./{program}"
             )
-        source = _source(program)
+        path = Path(program)
+        if path.exists():
+            raise UsageError(
+                f"{backend.text}: {program} is there, but no program that can be started: of a "
+                f"program or a script, chmod +x {shlex.quote(program)}; of a source, name what it "
+                "is compiled to"
+            )
+        if path.suffix:
+            raise UsageError(
+                f"{backend.text}: init starts adapters in {_LANGUAGES}, none in {path.suffix}"
+            )
+        _check_name(backend, path)
+        source = source_of(program)
         files = {} if source.exists() else _named(source, "c")
-        return StartingAdapter("c", files, _compiling(program))
+        return StartingAdapter("c", files, path)
     scripts = (Path(word) for word in words if Path(word).suffix in _SUFFIXES)
     missing = next((path for path in scripts if not path.exists()), None)
     if missing is None:
         return None
+    _check_name(backend, missing)
     language = _SUFFIXES[missing.suffix]
     files = _named(missing, language)
     if language == "javascript":
@@ -133,7 +184,9 @@ def _build_line(backend: NamedBackend) -> str:
     program = shlex.split(backend.name)[0] if backend.kind == "exec" else ""
     if not _is_of_folder(program) or _is_script(Path(program)):
         return ""
-    guess = _compiling(program) if _source(program).exists() else ("make",)
+    source = source_of(program)
+    is_ours = source.exists() and not str(source).startswith(("-", "@"))
+    guess = compiling(source, program) if is_ours else ("make",)
     return f"{shlex.join(guess)} # CHANGE: how your program is built"
 
 
@@ -148,12 +201,14 @@ def _is_script(program: Path) -> bool:
         return file.read(2) == b"#!"
 
 
-def _source(program: str) -> Path:
+def source_of(program: str | Path) -> Path:
+    """Return the source of a program in C."""
     return Path(f"{program}.c")
 
 
-def _compiling(program: str) -> tuple[str, ...]:
-    return (*_COMPILER, str(_source(program)), "-o", program, "-lm")
+def compiling(source: Path, program: str) -> tuple[str, ...]:
+    """Return the command that compiles a source to a program."""
+    return (*_COMPILER, str(source), "-o", program, "-lm")
 
 
 def _named(path: Path, language: str) -> dict[Path, str]:

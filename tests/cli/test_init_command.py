@@ -12,8 +12,10 @@ from support.report_samples import write_cases
 
 from conformance.backends import parse_backend
 from conformance.cli import init_command, starting_files
+from conformance.errors import UsageError
 from conformance.vectorfile import open_vectors
 
+KEPT = "pooling-first-run.jsonl"
 WORKFLOW, EXPECTED = ".github/workflows/pooling.yml", "pooling-expected.txt"
 NEEDED = {"c": "cc", "javascript": "node"}
 BACKENDS = {
@@ -130,6 +132,18 @@ class TestStartingAdapter:
             ("exec:prog", "exec:prog: there is no prog; a new one is exec:./prog"),
             ("gone/x.py:backend", "cannot write gone/x.py: there is no directory gone"),
             ("m:b", "backend 'm:b': no module 'm' on the import path"),
+            ("x.py:class", "x.py:class: class cannot name a function of the starting adapter"),
+            ("x.py:None", "x.py:None: None cannot name a function"),
+            ("x.py:__debug__", "x.py:__debug__: __debug__ cannot name a function"),
+            ("x.py:np", "x.py:np: np cannot name a function"),
+            ("x.py:\uff42", "x.py:\uff42: \uff42 cannot name a function"),
+            ("exec:./-o", "exec:./-o: init starts no file called -o"),
+            ("exec:./@o", "exec:./@o: init starts no file called @o"),
+            ("exec:node ./-x.mjs", "exec:node ./-x.mjs: init starts no file called -x.mjs"),
+            ("exec:'./a\"`b'", "exec:'./a\"`b': init starts no file called a\"`b"),
+            ('a"""b.py:b', 'a"""b.py:b: init starts no file called a"""b.py'),
+            ("exec:./k.rs", "exec:./k.rs: init starts adapters in Python (NAME.py:backend), C ("),
+            ("exec:./${{x}}", "a workflow cannot name a backend with ${{, which begins an expr"),
             ("x\n.py:b", "a workflow cannot name a backend that holds line breaks"),
         ],
     )
@@ -138,6 +152,30 @@ class TestStartingAdapter:
         assert (got.exit_code, got.stdout) == (2, "")
         assert got.stderr.startswith(f"error: {said}")
         assert len(got.stderr.splitlines()) == 1
+        assert files_in(project) == set()
+
+    @pytest.mark.parametrize("name", ["kernel", "kernel.c"])
+    def test_a_file_that_cannot_be_started_stays_as_it_is(self, project, name):
+        """A script without chmod, or a source in place of its program."""
+        (project / name).write_text("mine")
+        got = run("init", f"exec:./{name}")
+        said = f"error: exec:./{name}: ./{name} is there, but no program that can be started: of a "
+        assert (got.exit_code, got.stderr[: len(said)]) == (2, said)
+        assert len(got.stderr.splitlines()) == 1
+        assert (project / name).read_text() == "mine"
+        assert files_in(project) == {name}
+
+    def test_a_program_is_not_written_over_what_a_link_names(self, project):
+        (project / "kernel").symlink_to("gone")
+        assert run("init", "exec:./kernel").exit_code == 2
+        assert (project / "kernel").is_symlink()
+        assert not (project / "gone").exists()
+
+    def test_nothing_is_left_of_an_adapter_that_cannot_be_compiled(self, project, monkeypatch):
+        monkeypatch.setattr(starting_files, "_COMPILER", ("false",))
+        got = run("init", "exec:./kernel")
+        assert got.exit_code == 2
+        assert got.stderr.startswith("error: kernel: false failed: it does not say why")
         assert files_in(project) == set()
 
     def test_a_name_of_another_language_is_refused(self, project):
@@ -194,8 +232,76 @@ class TestExistingBackend:
         (project / "b.py").write_text("def backend(*case):\n    raise NotImplementedError\n")
         got = run("init", "b.py:backend")
         assert got.exit_code == 2
-        assert got.stderr == "error: b.py:backend: nothing was computed: no workflow was written\n"
+        said = "nothing was computed: no workflow was written (pooling-first-run.jsonl has the run)"
+        assert got.stderr == f"error: b.py:backend: {said}\n"
         assert not (project / EXPECTED).exists()
+
+
+@pytest.fixture
+def full(project, monkeypatch):
+    """Make a first run of numpy lead to no files, as on a full disk."""
+
+    def fail(parts):
+        raise UsageError(f"cannot write {[*parts][-1]}: No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(init_command, "place", fail)
+        assert run("init", "numpy").exit_code == 2
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """Return a list with the backend of every run that is made."""
+    made, first_run = [], init_command._first_run
+
+    def counted(backend, *rest):
+        made.append(backend)
+        return first_run(backend, *rest)
+
+    monkeypatch.setattr(init_command, "_first_run", counted)
+    return made
+
+
+@pytest.mark.usefixtures("full")
+class TestKeptRun:
+    def test_a_run_that_led_to_no_files_is_used_and_then_gone(self, project, runs):
+        assert files_in(project) == {KEPT}
+        assert not (project / EXPECTED).exists()
+        got = run("init", "numpy")
+        assert (got.exit_code, runs) == (0, [])
+        assert got.stdout.startswith(f"the run that {KEPT} holds, not a new one: --renew runs")
+        assert files_in(project) == set()
+
+    @pytest.mark.parametrize("words", [["--renew"], ["--tier", "smoke"]], ids=" ".join)
+    def test_it_is_not_used_for_another_tier_or_with_renew(self, project, runs, words):
+        assert run("init", "numpy", *words).exit_code == 0
+        assert runs == ["numpy"]
+
+    def test_it_is_not_used_for_another_backend(self, project, runs):
+        assert run("init", "b.py:backend").exit_code == 0
+        assert runs == ["b.py:backend"]
+
+    def test_it_is_not_used_for_other_vectors(self, project, runs):
+        kept = (project / KEPT).read_text()
+        (project / KEPT).write_text(re.sub(r'"digest": ?"\w+"', '"digest":"other"', kept))
+        assert run("init", "numpy").exit_code == 0
+        assert runs == ["numpy"]
+
+    def test_what_is_no_report_is_not_written_over(self, project):
+        (project / KEPT).write_text("mine")
+        got = run("init", "numpy")
+        assert (got.exit_code, (project / KEPT).read_text()) == (2, "mine")
+        assert len(got.stderr.splitlines()) == 1
+
+
+def test_a_run_is_not_used_when_its_backend_has_changed(project, runs):
+    source = project / "b.py"
+    source.write_text("def backend(*case):\n    raise NotImplementedError\n")
+    for changed in (False, False, True):
+        if changed:
+            source.write_text(source.read_text())
+        assert run("init", "b.py:backend").exit_code == 2
+    assert runs == ["b.py:backend"] * 2
 
 
 class TestWorkflow:
@@ -222,6 +328,19 @@ class TestWorkflow:
         steps = yaml.safe_load(text)["jobs"]["conformance"]["steps"]
         built = [step["run"] for step in steps if "run" in step][1]
         assert built.startswith("cc -std=c99 -O2 'a # b.c' -o './a # b' -lm # CHANGE: ")
+
+
+@pytest.mark.parametrize("name", ["a'b", 'a"b', "a`id`b", "a$(id)b", "a # b", "a: b", "a\\b"])
+def test_a_shell_reads_the_backend_from_the_workflow_as_it_was_given(project, name):
+    """Whatever YAML or the shell takes for something else."""
+    yaml = pytest.importorskip("yaml")
+    backend = f"{name}.py:backend"
+    text = starting_files.workflow(parse_backend(backend), "smoke", 9)
+    steps = yaml.safe_load(text)["jobs"]["conformance"]["steps"]
+    script = next(step["run"] for step in steps if "conformance check" in step.get("run", ""))
+    said = 'conformance() { printf "%s\\n" "$2"; }\n' + script
+    done = subprocess.run(["sh", "-c", said], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{backend}\n"
 
 
 def test_every_example_that_is_written_is_in_the_wheel():

@@ -6,6 +6,7 @@ The file is not trusted: the library checks its header, sizes and offsets agains
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,8 @@ KEY: Final = "pooling-conformance results"
 VERSION: Final = 1
 _LARGEST = 1 << 32
 """Bytes of a file: it is read as a whole."""
+_MOST_TENSORS = 1 << 19
+"""Tensors of a file: more than a run of every tier has, and read within seconds."""
 _MAX_RANK = 32
 _FURTHER = re.compile(r"(.+):([1-9]\d?)", re.DOTALL | re.ASCII)
 """The name of an output after the first: the id of its vector, and its number."""
@@ -103,9 +106,16 @@ class ResultFile:
 def _read(path: Path) -> tuple[Sequence[tuple[str, dict[str, Any]]], About]:
     """Return the tensors of a file, and what it says besides."""
     with open_regular(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size > _LARGEST:
+            raise Unsound(f"more than {_LARGEST} bytes")
+        length = int.from_bytes(stream.read(8), "little")
+        if length > size - 8:
+            raise Unsound("not a sound file of safetensors (its header is longer than the file)")
+        if stream.read(length).count(b'"data_offsets"') > _MOST_TENSORS:
+            raise Unsound(f"more than {_MOST_TENSORS} tensors")
+        stream.seek(0)
         content = stream.read(_LARGEST + 1)
-    if len(content) > _LARGEST:
-        raise Unsound(f"more than {_LARGEST} bytes")
     try:
         tensors = deserialize(content)  # type: ignore[no-untyped-call]
     except SafetensorError as error:

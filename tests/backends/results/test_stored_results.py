@@ -2,6 +2,7 @@
 
 import json
 import os
+import tracemalloc
 
 import ml_dtypes
 import numpy as np
@@ -19,6 +20,7 @@ from conformance.backends.answer import (
     Returned,
     arrays_of,
 )
+from conformance.backends.results import result_file
 from conformance.backends.results.stored_results import StoredResults
 from conformance.dtypes import FLOATS, INTEGERS, dtype_of
 from conformance.errors import ResultFileError, Unsupported, UsageError
@@ -231,6 +233,26 @@ class TestStrangersFile:
         """Lengths that are not those of the file, other files, JSON that is none."""
         (tmp_path / "r").write_bytes(content)
         assert refusal(tmp_path / "r").startswith("not a sound file of safetensors (")
+
+    def test_a_header_that_does_not_fit_is_refused_before_elements_are_read(self, tmp_path):
+        """However large the file is."""
+        path = tmp_path / "r"
+        with path.open("wb") as stream:
+            stream.write((1 << 40).to_bytes(8, "little"))
+            stream.truncate(1 << 31)
+        tracemalloc.start()
+        line = refusal(path)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert line == "not a sound file of safetensors (its header is longer than the file)"
+        assert peak < 1 << 20
+
+    def test_more_tensors_than_a_run_has_are_refused_at_once(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(result_file, "_MOST_TENSORS", 2)
+        tensors = {name: entry(0, 0, shape=(0,)) for name in "abc"}
+        assert refusal(file_with(tmp_path / "r", header(**tensors))) == "more than 2 tensors"
+        del tensors["c"]
+        StoredResults(file_with(tmp_path / "r", header(**tensors)))
 
     @pytest.mark.parametrize(
         ("about", "line"),
