@@ -27,6 +27,7 @@ from conformance.cli.terminal import progress_bar
 from conformance.cli.vector_sets import opened
 from conformance.errors import ReportFileError, UsageError
 from conformance.files import folder_for, place, scratch_folder, size_of, write_text
+from conformance.judging.tally import package_versions
 from conformance.progress import counts_of
 from conformance.record import jsonl
 from conformance.record.report import Report
@@ -105,7 +106,8 @@ def _kept(named: NamedBackend, tier: str, files: VectorSet) -> Report | None:
     changed = any(path.stat().st_mtime_ns >= kept for path in paths if path.is_file())
     used = {(of.operator, of.digest) for of in report.vectors}
     here = {(file.operator, file.digest) for file in files}
-    same = (report.backend, report.tier) == (named.text, tier) and used == here
+    versions = package_versions().items() <= report.versions.items()
+    same = (report.backend, report.tier) == (named.text, tier) and used == here and versions
     return report if same and report.complete and not changed else None
 
 

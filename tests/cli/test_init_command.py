@@ -287,6 +287,11 @@ class TestKeptRun:
         assert run("init", "numpy").exit_code == 0
         assert runs == ["numpy"]
 
+    def test_it_is_not_used_for_another_version(self, project, runs, monkeypatch):
+        monkeypatch.setattr(init_command, "package_versions", lambda: {"conformance": "9"})
+        assert run("init", "numpy").exit_code == 0
+        assert runs == ["numpy"]
+
     def test_what_is_no_report_is_not_written_over(self, project):
         (project / KEPT).write_text("mine")
         got = run("init", "numpy")

@@ -4,6 +4,9 @@ use crate::{safetensors, Answer, Case, Tensor};
 use serde_json::{json, Map, Value};
 use std::fmt;
 
+/// Characters of the text of an error at most.
+const LONGEST: usize = 400;
+
 /// Answers to cases, to be checked by the command line: it says more than whether each is right.
 #[derive(Debug, Default)]
 pub struct Results {
@@ -27,14 +30,14 @@ impl Results {
                 });
                 self.outputs.extend(names.zip(outputs));
             }
-            Err(why) => drop(self.raised.insert(case.id.clone(), why.into())),
+            Err(why) => drop(self.raised.insert(case.id.clone(), cut(&why).into())),
         }
     }
 
     /// Say that a kernel does not do what a case asks for, which is neither right nor wrong.
     pub fn unsupported(&mut self, case: &Case, why: &str) {
         self.ids.push(case.id.clone());
-        self.unsupported.insert(case.id.clone(), why.into());
+        self.unsupported.insert(case.id.clone(), cut(why).into());
     }
 
     /// Return the bytes of a file of safetensors.
@@ -49,6 +52,11 @@ impl Results {
             json!({ "version": 1, "ids": ids, "raised": raised, "unsupported": unsupported });
         safetensors::write(outputs, "pooling-conformance results", &about.to_string())
     }
+}
+
+/// Return the start of a text: more than this of a reason is not read.
+fn cut(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
 }
 
 impl fmt::Display for Results {

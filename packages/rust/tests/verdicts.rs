@@ -70,6 +70,15 @@ fn an_answer_whose_elements_do_not_fill_its_shape_leaves_the_others_sound() {
 }
 
 #[test]
+fn the_text_of_an_error_is_cut() {
+    let cases = read(&verdicts()).unwrap();
+    let mut results = Results::default();
+    results.add(&cases[0], Err("no".repeat(1 << 20)));
+    results.unsupported(&cases[1], &"\u{e9}".repeat(1 << 20));
+    assert!(results.to_bytes().len() < 4000);
+}
+
+#[test]
 fn a_damaged_file_is_an_error_in_one_line() {
     let sound = verdicts();
     let header = |text: &str| [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat();
