@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from conformance import open_vectors
 from conformance.faults import CATALOGUE
@@ -31,19 +32,63 @@ def _tiers() -> list[str]:
         return [tier for file in files for tier in file.tiers]
 
 
-def _in_findings(pattern: str) -> int:
-    """Return how often something is on the page of findings, but for what are no defects."""
+class Finding(NamedTuple):
+    """A part of the page of findings: whose it is, of which kind, and its text."""
+
+    engine: str
+    kind: str
+    text: str
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether it is a defect, and no other finding is the same one."""
+        return self.kind in DEFECTS
+
+
+def findings() -> list[Finding]:
+    """Return the findings, without the observations."""
     page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
-    return len(re.findall(pattern, page.partition("\n## Observations")[0], re.MULTILINE))
+    found = []
+    for part in page.partition("\n## Observations")[0].split("\n## ")[1:]:
+        engine = part.partition("\n")[0]
+        for text in part.split("\n### ")[1:]:
+            kind = text.partition("**")[2].partition("**")[0]
+            found.append(Finding(engine, kind, text))
+    return found
 
 
+def _of_kind(kind: str) -> int:
+    """Return how many findings are of a kind, or begin with its words."""
+    return sum(finding.kind.startswith(kind) for finding in findings())
+
+
+def _independent(words: str = "") -> list[Finding]:
+    """Return the independent defects whose text has some words."""
+    return [finding for finding in findings() if finding.is_independent and words in finding.text]
+
+
+def _observations() -> int:
+    page = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+    return page.partition("\n## Observations")[2].count("\n### ")
+
+
+DEFECTS = ("Against its document", "Against itself", "Memory or crash")
+NO_ENGINE = "ONNX, its reference evaluator"
 COUNTS: dict[str, Callable[[], int]] = {
     "vectors": lambda: len(_tiers()),
     "smoke": lambda: _tiers().count("smoke"),
     "disputed": lambda: sum(clause.kind == "disputed" for clause in CLAUSES.values()),
-    "findings": lambda: _in_findings(r"^### \d+\."),
-    "engines": lambda: _in_findings(r"^\| [^|]+ \| [^|]*\d[^|]* \| \d[^|]* \|$"),
     "faults": lambda: sum(any(map(fault.concerns, OPERATORS)) for fault in CATALOGUE),
+    "against-its-document": lambda: _of_kind("Against its document"),
+    "against-itself": lambda: _of_kind("Against itself"),
+    "memory-or-crash": lambda: _of_kind("Memory or crash"),
+    "defects": lambda: len(_independent()),
+    "same-defects": lambda: _of_kind("Same defect as"),
+    "differences": lambda: _of_kind("Difference"),
+    "observations": _observations,
+    "known-upstream": lambda: len(_independent("\nKnown upstream")),
+    "mended-upstream": lambda: len(_independent("mended after this release")),
+    "engines": lambda: len({finding.engine for finding in _independent()} - {NO_ENGINE}),
 }
 
 

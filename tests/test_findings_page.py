@@ -21,12 +21,7 @@ from support.paths import DOCS
 import conformance
 
 PAGE = (DOCS / "findings.md").read_text("utf-8")
-KINDS = {
-    "Against the text",
-    "Against a ruling",
-    "Inconsistent under any reading",
-    "Memory or crash",
-}
+KINDS = r"Against its document|Against itself|Memory or crash|Difference|Same defect as \d+"
 # The part of an engine: the package whose version the page states, and what is imported.
 ENGINES = {
     "OpenVINO": ("openvino", "openvino"),
@@ -199,12 +194,20 @@ def ids_of(operator):
 def test_a_finding_begins_with_its_kind_its_evidence_and_what_shows_it(first):
     """A vector that is named is one of those shipped."""
     kind, evidence, shown = first.split(" · ", 2)
-    assert kind.strip("*") in KINDS
+    assert re.fullmatch(rf"\*\*({KINDS})\*\*", kind)
     assert evidence
     patterns = [name for name in re.findall(r"`([^`]+)`", shown) if "/" in name]
     assert patterns or re.search(r"lines below|tier|reported as", shown)
     for pattern in patterns if list((DOCS.parent / "vectors").glob("*.h5")) else ():
         assert fnmatch.filter(ids_of(pattern.partition("/")[0]), pattern), pattern
+
+
+def test_the_same_defect_is_counted_once():
+    """What a finding is the same as is an independent defect of the same engine, or its library."""
+    kinds = {int(each.id): each.values[0].partition(" · ")[0].strip("*") for each in findings()}
+    same = [int(kind.split()[-1]) for kind in kinds.values() if kind.startswith("Same defect as")]
+    assert same
+    assert [n for n in same if not re.match("Against|Memory", kinds[n])] == []
 
 
 def test_each_finding_has_a_number_of_its_own():
