@@ -40,6 +40,10 @@ PAGES: dict[str, tuple[Tier, tuple[tuple[str, ...], ...]]] = {
     "engines-smoke": ("smoke", (("jax", "tinygrad", "tvm", "iree"), ("torch:compile=true",))),
 }
 """Names of pages, the tier of each, and the engines of each of its parts."""
+WORDS = """Causes are those that fresh cases have confirmed, with how many of them; failures without one have
+no cause here. Readings are found over all vectors of a run: an exception that one reading allows, or
+a result of another one, is a failure where other operators show that the backend follows neither. So
+an operator may have fewer failures in a run of its own than in this one of all operators."""
 SLOW = {"torch:compile=true": "--jobs 2 --diagnose seen --variations none --timeout 120"}
 """Options for those that take seconds to compile each case: a quarter of an hour on two cores."""
 REPORTS = ROOT / "build" / "engines"
@@ -84,11 +88,17 @@ def _is_of(report: Report, vectors: Mapping[str, str], tier: str) -> bool:
     return same and current and report.complete and report.tier == tier
 
 
+def _published(report: Report) -> Compared:
+    """Return what the page shows of a report: of its causes, those that are confirmed."""
+    shown = Compared.of(report, report.versions.get("engine", ""))
+    return replace(shown, causes=tuple(each for each in shown.causes if each.is_confirmed))
+
+
 def part(reports: Sequence[Report]) -> str:
     """Return the part of a page that puts reports of the same vectors side by side."""
     first = reports[0]
     comparison = Comparison(
-        backends=tuple(Compared.of(each, each.versions.get("engine", "")) for each in reports),
+        backends=tuple(map(_published, reports)),
         vectors=first.vectors,
         tier=first.tier,
         count=len(first.results),
@@ -104,7 +114,7 @@ def part(reports: Sequence[Report]) -> str:
         doc.Paragraph((doc.code(name), " was run with ", doc.code(SLOW[name]), "."))
         for name in slow
     )
-    run = doc.Section("", tuple(options))
+    run = doc.Section("", (doc.Paragraph(" ".join(WORDS.split())), *options))
     return markdown.render(replace(made, sections=(heading, run, *sections)))
 
 

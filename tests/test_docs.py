@@ -1,5 +1,6 @@
 """The documentation: what it shows runs, what it links to exists, what it lists is complete."""
 
+import dataclasses
 import importlib.util
 import os
 import re
@@ -20,7 +21,7 @@ from conformance.backends.variations import VARIATIONS
 from conformance.cli import main
 from conformance.dtypes import FLOATS
 from conformance.operators import CLAUSES, OPERATORS
-from conformance.record.report import VERDICTS
+from conformance.record.report import VERDICTS, Diagnosis, Proof
 
 FOLDERS = (".", "benchmarks", "docs", "docs/development", "examples", "vectors")
 FOLDERS += ("packages/npm", "packages/rust")
@@ -106,6 +107,12 @@ def shipped():
     """Skip the test where the vectors have not been generated."""
     if not list((ROOT / "vectors").glob("*.h5")):
         pytest.skip("the shipped vectors are not there")
+
+
+@pytest.fixture(scope="session")
+def fresh_report():
+    """Return the report of a backend that fails some vectors of one operator."""
+    return check(lambda *_: 0, operators=["AdaptiveAvgPool-8"], tier="smoke")
 
 
 @pytest.fixture
@@ -382,6 +389,26 @@ def test_the_page_of_engines_is_made_of_their_reports(shipped, tmp_path, monkeyp
     assert engines.report_of("numpy", path, digests, tier="smoke").started == made.started
     with pytest.raises(pytest.fail.Exception, match="run again"):
         engines.report_of("numpy", path, digests | {"AvgPool-1": "other"}, tier="smoke")
+
+
+@pytest.mark.parametrize(
+    ("changed", "shown"),
+    [
+        ({}, True),
+        ({"proof": None}, False),
+        ({"proof": Proof(missing="no fresh case shows it")}, False),
+        ({"explained": 0, "exact": 0}, False),
+        ({"kind": "unknown"}, False),
+    ],
+)
+def test_the_page_of_engines_has_confirmed_causes_alone(changed, shown, fresh_report):
+    """Nor one that explains no failure; and it says with what they were confirmed."""
+    cause = Diagnosis("half is lost", (), 1, 1, 1, kind="rule", proof=Proof(9, 10))
+    report = dataclasses.replace(fresh_report, diagnoses=(dataclasses.replace(cause, **changed),))
+    part = script("make_engines").part([report])
+    assert ("half is lost (confirmed on 9 of 10 fresh cases" in part) == shown
+    assert ("half is lost" in part) == shown
+    assert "in a run of its own" in part
 
 
 def test_a_part_of_the_page_of_engines_without_reports_stays():

@@ -608,6 +608,12 @@ class Diagnosis:
         return bool(self.faults) or self.kind in {"rule", "state", "variation"}
 
     @property
+    def is_confirmed(self) -> bool:
+        """Whether it explains failures, and fresh cases or processes did what it predicts."""
+        proven = self.proof is not None and not self.proof.missing
+        return self.is_known and proven and self.explained > 0
+
+    @property
     def name(self) -> str:
         """Its faults, or what is wrong, or "unknown"."""
         known = self.summary if self.is_known else "unknown"

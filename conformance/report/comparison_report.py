@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from conformance.api.compare import Compared, Comparison
 from conformance.dtypes import FLOATS, INTEGERS
 from conformance.operators import CLAUSES
-from conformance.record.report import FAILURES, ClauseReport, Verdict
+from conformance.record.report import FAILURES, ClauseReport, Diagnosis, Verdict
 from conformance.report import document as doc
 from conformance.report import phrases, shared_blocks
 from conformance.report import values as words
@@ -286,7 +286,7 @@ def _failures(comparison: Comparison) -> doc.Section:
 
 
 def _failures_of(backend: Compared, failures: Mapping[str, Counter[Verdict]]) -> doc.Item:
-    items = [shared_blocks.cause(cause).text for cause in backend.causes[:_CAUSES]]
+    items: list[doc.Text] = [_cause(cause) for cause in backend.causes[:_CAUSES]]
     rest = backend.causes[_CAUSES:]
     if rest:
         items.append(f"{words.count(len(rest), 'more cause')}: see conformance check")
@@ -295,3 +295,9 @@ def _failures_of(backend: Compared, failures: Mapping[str, Counter[Verdict]]) ->
         for operator, counts in failures.items()
     )
     return doc.Item(doc.Span(backend.backend, "strong"), doc.listing(items).items)
+
+
+def _cause(cause: Diagnosis) -> doc.Span:
+    """Return a likely cause in a line, with what fresh cases said of it."""
+    proof = "" if cause.proof is None else f" ({cause.proof})"
+    return doc.Span(f"{cause.summary}{proof}.", "" if cause.is_known else "warn")

@@ -7,7 +7,7 @@ from support.fakes import right, vector
 from support.rendered import RENDERERS, in_terminal
 
 from conformance.api.compare import Compared, Comparison, compare
-from conformance.record.report import Accuracy, ClauseReport, Diagnosis, UndefinedReport
+from conformance.record.report import Accuracy, ClauseReport, Diagnosis, Proof, UndefinedReport
 from conformance.report import comparison_report, markdown
 from conformance.report.document import plain
 from conformance.report.json_documents import comparison_json
@@ -63,6 +63,14 @@ class TestInATerminal:
         assert lines[start + 1] == "  b"
         assert "half the padding is lost" in lines[start + 2]
         assert lines[start + 3] == "    AvgPool-1: 1,234 mismatch, 22 error, 1 timed-out"
+
+    def test_a_cause_says_what_fresh_cases_made_of_it(self):
+        """In the same line, so that a page shows which causes are confirmed."""
+        cause = Diagnosis("half is lost", (), 3, 3, 1257, proof=Proof(9, 10, 1))
+        lines = shown(Compared("b", counts={"AvgPool-1": {"float32": FAILING}}, causes=(cause,)))
+        assert "half is lost (confirmed on 9 of 10 fresh cases, seed 1)." in " ".join(
+            " ".join(lines).split()
+        )
 
     def test_where_nothing_fails_nothing_is_said_of_failures(self):
         """Nor of causes."""
