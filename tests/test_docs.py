@@ -66,6 +66,8 @@ NEEDED = {
 }
 COUNTED = "vectors|faults|operators|documents|clauses|findings|adapters|tests"
 MANY = r"(?<!at most )\b(?:\d[\d,]*\d\d|four|five|six|seven|eight|nine|ten|\w+teen|twelve)"
+STALE = r"one (?:vector )?in (?:ten|eleven|twelve)|half as (?:many faults|large as today)"
+STALE += r"|of commit [0-9a-f]{7}"
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SET_UP = re.compile(r"^(python3 -m venv|\. \.venv|pip install|\./test)")
 
@@ -255,6 +257,13 @@ def test_no_page_counts_by_hand(name):
     text = re.sub(r"```.*?```", "", (ROOT / name).read_text(), flags=re.DOTALL)
     text = re.sub(r"\s+", " ", text).lower()
     assert re.findall(rf"{MANY} (?:{COUNTED})", text) == []
+
+
+@pytest.mark.parametrize("name", sorted({*NAMES} - MEASURED | {"docs/development/performance.md"}))
+def test_no_page_compares_with_what_was_shipped_once(name):
+    """A share of the vectors, a size of the catalogue and figures of a commit grow old unseen."""
+    text = re.sub(r"\s+", " ", (ROOT / name).read_text()).lower()
+    assert re.findall(STALE, text) == []
 
 
 def test_the_table_of_arithmetic_is_made_of_json():
