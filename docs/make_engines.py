@@ -40,16 +40,17 @@ PAGES: dict[str, tuple[Tier, tuple[tuple[str, ...], ...]]] = {
     "engines-smoke": ("smoke", (("jax", "tinygrad", "tvm", "iree"), ("torch:compile=true",))),
 }
 """Names of pages, the tier of each, and the engines of each of its parts."""
-WORDS = (
-    "Causes are those that fresh cases have confirmed, with how many of them; for other failures, none "
-    "is named.",
-    "Readings are found over all vectors of a run. An exception or a result that one reading allows is "
-    "a failure where other operators show that the backend follows another, so that an operator may "
-    "have fewer failures in a run of its own.",
-    "For example, ONNX Runtime 1.32.0 refuses two vectors of ONNX-AveragePool-22 with dilations. In a "
-    "run of that operator alone, one of them conforms, since pads not below the undilated kernel may "
-    "be refused; here, other operators show that it accepts such pads.",
-)
+WORDS = """\
+Causes are those that fresh cases have confirmed, with how many of them; for other failures, none
+is named.
+
+Readings are found over all vectors of a run. An exception or a result that one reading allows is
+a failure where other operators show that the backend follows another, so that an operator may
+have fewer failures in a run of its own.
+
+For example, ONNX Runtime 1.32.0 refuses two vectors of ONNX-AveragePool-22 with dilations. In a
+run of that operator alone, one of them conforms, since pads not below the undilated kernel may be
+refused; here, other operators show that it accepts such pads."""
 """What a part says before its tables: what is left out, and why its counts differ from others."""
 SLOW = {"torch:compile=true": "--jobs 2 --diagnose seen --variations none --timeout 120"}
 """Options for those that take seconds to compile each case: a quarter of an hour on two cores."""
@@ -121,7 +122,8 @@ def part(reports: Sequence[Report]) -> str:
         doc.Paragraph((doc.code(name), " was run with ", doc.code(SLOW[name]), "."))
         for name in slow
     )
-    run = doc.Section("", (*map(doc.Paragraph, WORDS), *options))
+    paragraphs = (doc.Paragraph(" ".join(each.split())) for each in WORDS.split("\n\n"))
+    run = doc.Section("", (*paragraphs, *options))
     return markdown.render(replace(made, sections=(heading, run, *sections)))
 
 
