@@ -171,7 +171,7 @@ def elements(batch: Batch, answers: Answers, vector: int, outcome: int, output: 
     found = elements_of(got, of, axes, compared_by, [arithmetic])
     if flushed:
         wrong = np.flatnonzero(found.wrong)
-        rows = np.full(len(wrong), row)
+        rows = np.full(len(wrong), int(batch.outcome_expected[outcome]) + output)
         found.wrong[wrong] = ~right_if_flushed(
             batch, rows, wrong, got[wrong], arithmetic | Arithmetic.FLUSHED
         )
