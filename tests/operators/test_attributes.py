@@ -230,7 +230,7 @@ def test_unknown_names_are_usage_errors():
     """Operators, clauses and readings that do not exist are named with those that do."""
     with pytest.raises(UsageError, match=r"'AvgPool-2'.*AvgPool-1"):
         evaluate("AvgPool-2", [DATA], AVERAGE)
-    with pytest.raises(UsageError, match=r"'rounding'.*same-output-size"):
+    with pytest.raises(UsageError, match="no disputed clause 'rounding'"):
         evaluate("AvgPool-1", [DATA], AVERAGE, {"rounding": "up"})
     with pytest.raises(UsageError, match=r"'up'.*divided.*same-as-input"):
         evaluate("AvgPool-1", [DATA], AVERAGE, {"same-output-size": "up"})
