@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import starmap
 from typing import Literal, NamedTuple
 
+from conformance.api.reasoned_lines import said_of
 from conformance.errors import UsageError
 from conformance.judging.failure_kinds import kind_of
 from conformance.record.report import FAILURES, Accuracy, ClauseReport, Report, Result, Verdict
@@ -164,9 +165,18 @@ def _caveats(before: Report, after: Report) -> Iterator[str]:
         if not report.complete:
             why = f": {report.stopped}" if report.stopped else ""
             yield f"the {which} report is incomplete{why}"
-    both = [settings_of(report) | {"shard": report.shard or "none"} for report in (before, after)]
+    both = [
+        settings_of(report) | files_of(report) | {"shard": report.shard or "none"}
+        for report in (before, after)
+    ]
     for what, first, second in differing(*both, missing="none"):
         yield f"{what}: {first or 'unknown'} before, {second or 'unknown'} after"
+
+
+def files_of(report: Report) -> dict[str, str]:
+    """Return the files of known failures and of vectors to skip, by what is in them."""
+    files = {"expected failures": report.expectations, "vectors to skip": report.skips}
+    return {what: said_of(file.path, file.digest) for what, file in files.items() if file}
 
 
 class Setting(NamedTuple):

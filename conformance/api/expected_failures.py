@@ -20,6 +20,7 @@ from types import MappingProxyType
 
 from conformance.api.reasoned_lines import (
     ReasonedLine,
+    digest_of,
     lines_in,
     matched,
     of_no_vector,
@@ -158,6 +159,7 @@ class ExpectedFailures:
             causes={cause: explained[cause] for cause in causes},
             may_pass=self.may_pass,
             changed=changed,
+            digest=digest_of(self.text),
         )
         report = replace(report, results=Results([report.results], announced))
         return with_expectations(report, expectations, self.must_fail(ids))

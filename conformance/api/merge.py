@@ -15,7 +15,7 @@ from itertools import chain, islice, zip_longest
 from msgspec import structs
 
 from conformance.api import skips
-from conformance.api.diff import differing, settings_of
+from conformance.api.diff import differing, files_of, settings_of
 from conformance.api.expected_failures import with_expectations
 from conformance.api.floors import asked_for, joined
 from conformance.errors import UsageError
@@ -101,13 +101,15 @@ def _check_one_run(shards: Mapping[str, Report]) -> None:
 
 def _settings(report: Report) -> dict[str, str]:
     """Return what the shards of a run have in common."""
-    return settings_of(report) | {
-        "vectors there are": str(len(report.results) + report.not_run),
-        "operators": ", ".join(report.operators) or "all",
-        "floors": asked_for(report.support),
-        "expected failures": report.expectations.path if report.expectations else "none",
-        "vectors to skip": report.skips.path if report.skips else "none",
-    }
+    return (
+        settings_of(report)
+        | files_of(report)
+        | {
+            "vectors there are": str(len(report.results) + report.not_run),
+            "operators": ", ".join(report.operators) or "all",
+            "floors": asked_for(report.support),
+        }
+    )
 
 
 def _shards_by_number(shards: Mapping[str, Report]) -> tuple[dict[int, str], int]:

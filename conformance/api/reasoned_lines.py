@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
+from hashlib import sha256
 from typing import TypeVar
 
 from conformance.errors import UsageError
@@ -60,6 +61,16 @@ def text_of(path: str | os.PathLike[str], what: str) -> str:
     if bad >= 0:
         raise UsageError(f"{path}:{text.count(chr(10), 0, bad) + 1}: not text in UTF-8")
     return text
+
+
+def digest_of(text: str) -> str:
+    """Return a digest of the text of a file: the shards of one run have the same."""
+    return sha256(text.encode()).hexdigest()[:12]
+
+
+def said_of(path: str, digest: str) -> str:
+    """Return a file in words that are alike where its content is; by path in older reports."""
+    return f"a file with digest {digest}" if digest else path
 
 
 def lines_in(

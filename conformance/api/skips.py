@@ -20,6 +20,7 @@ import numpy as np
 from conformance.api.expected_failures import CAUSE
 from conformance.api.reasoned_lines import (
     ReasonedLine,
+    digest_of,
     lines_in,
     matched,
     of_no_vector,
@@ -48,6 +49,7 @@ class SkipFile:
 
     path: str
     lines: tuple[ReasonedLine, ...]
+    digest: str
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> SkipFile:
@@ -57,7 +59,7 @@ class SkipFile:
     @classmethod
     def parse(cls, text: str, *, path: str | os.PathLike[str] = "") -> SkipFile:
         """Return what the text of a file says; UsageError as in `read`."""
-        return cls(os.fspath(path), lines_in(text, path, _line))
+        return cls(os.fspath(path), lines_in(text, path, _line), digest_of(text))
 
     def applied(
         self,
@@ -94,7 +96,7 @@ class SkipFile:
             left.append(Selected.of(part.source, part.numbers[~skips]) if skips.any() else part)
             names = [ids[number] for number in part.numbers[skips].tolist()]
             skipped += [SkippedVector(name, operator, reasons[name]) for name in names]
-        return left, Skips(self.path, tuple(skipped), tuple(unmatched))
+        return left, Skips(self.path, tuple(skipped), tuple(unmatched), self.digest)
 
     def _by_pattern(self, sources: Sequence[Source]) -> tuple[dict[str, str], list[str]]:
         """Return the ids that patterns match, each with its reason, and what matches nothing."""

@@ -451,7 +451,7 @@ class Expectations:
     all: either makes a run not ok. `causes` counts the failures that each cause explains whose
     failures it announces; one that explains none of a whole run is among the `passed`, as is a
     clause, unless it `may_pass`. `changed` are the ids of failures that it announces with another
-    answer: they are not met.
+    answer: they are not met. `digest` is that of the file's text, "" in older reports.
     """
 
     path: str
@@ -463,6 +463,7 @@ class Expectations:
     causes: Mapping[str, Count] = field(default_factory=dict)
     may_pass: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -480,12 +481,13 @@ class Skips:
 
     `path` is the file. `vectors` are those that were selected otherwise: they are not run, and
     not supported where that is asked. `unmatched` are the lines, without reasons, that match no
-    vector at all: they make a run not ok.
+    vector at all: they make a run not ok. `digest` is that of the file's text, "" in older reports.
     """
 
     path: str
     vectors: tuple[SkippedVector, ...] = ()
     unmatched: tuple[str, ...] = ()
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -381,6 +381,13 @@ class TestCauses:
         }
         assert merge(mended).expectations.passed == ("cause same-lower-as-upper",)
 
+    def test_shards_of_other_content_are_not_of_one_run(self, tmp_path):
+        """The file of one shard may excuse what that of another does not."""
+        texts = {"1/2": "cause same-lower-as-upper # 1", "2/2": "mismatch? * # 1"}
+        shards = {shard: self.expecting(tmp_path, texts[shard], shard=shard) for shard in texts}
+        with pytest.raises(UsageError, match="not of one run: expected failures: a file with"):
+            merge(shards)
+
     def test_no_likely_cause_is_searched_for_what_is_known(self, tmp_path):
         """The failures left are those to look at."""
         path = tmp_path / "expected"

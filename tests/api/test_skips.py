@@ -1,8 +1,11 @@
 """Vectors that are not called: what the file may say, and what a run makes of it."""
 
+from dataclasses import replace
+
 import pytest
 from support.fakes import check, pool, ramp, right, vector
 
+from conformance.api.diff import diff
 from conformance.api.merge import merge
 from conformance.api.skips import SkipFile
 from conformance.dtypes import FLOATS
@@ -196,5 +199,20 @@ def test_shards_skip_together_what_the_run_skips(run):
 
 def test_shards_of_other_files_are_not_of_one_run(run):
     parts = {"a": run("AvgPool-1/? # hangs", shard="1/2"), "b": check(right, VECTORS, shard="2/2")}
-    with pytest.raises(UsageError, match=r"not of one run: vectors to skip: .*skip\.txt and none"):
+    with pytest.raises(
+        UsageError, match=r"not of one run: vectors to skip: a file with .* and none"
+    ):
         merge(parts)
+
+
+def test_shards_of_files_of_one_name_and_other_content_are_not_of_one_run(run):
+    """One that skips everything would pass for the rest; where the file is does not matter."""
+    parts = {"a": run("AvgPool-1/1 # hangs", shard="1/2"), "b": run("* # hangs", shard="2/2")}
+    assert parts["a"].skips.path == parts["b"].skips.path
+    with pytest.raises(UsageError, match="not of one run: vectors to skip: a file with digest"):
+        merge(parts)
+    alike = {**parts, "b": run("AvgPool-1/1 # hangs", shard="2/2")}
+    elsewhere = replace(alike["b"], skips=replace(alike["b"].skips, path="elsewhere"))
+    assert merge({**alike, "b": elsewhere}).skipped == merge(alike).skipped
+    (caveat,) = diff(alike["a"], replace(parts["a"], skips=parts["b"].skips)).caveats
+    assert caveat.startswith("vectors to skip: a file with digest ")
