@@ -25,6 +25,7 @@ from conformance.api.check import Asked, run
 from conformance.api.expected_failures import CAUSE
 from conformance.api.reasoned_lines import of_no_vector
 from conformance.backends import Backend
+from conformance.backends.python_callable import check_signature
 from conformance.backends.runner import InProcess, Runner
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.of_report import reproduced
@@ -143,6 +144,7 @@ class VectorTest:
         """
         __tracebackhide__ = True
         self.skip_or_go_on()
+        check_signature(backend, "the backend")
         caller = _Caller(backend)
         report = self.report(InProcess(caller), getattr(backend, "__name__", "backend"))
         raised = caller.raised and caller.raised.with_traceback(caller.trace)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -29,8 +30,12 @@ from conformance.judging.run import Run
 from conformance.judging.tally import INTERRUPTED, vectors_used
 from conformance.progress import Counts, Found, from_counts
 from conformance.record.report import Report, Skips, failing
+from conformance.record.why import Raised
 from conformance.settings import LARGE, NONE, TIERS, Settings
 from conformance.vectorfile.sources import Selected, Source, Vectors, chosen, opened
+
+_ARGUMENTS = re.compile(r"positional arguments?\b|takes no arguments|unexpected keyword argument")
+"""What Python says of a call that a function cannot take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +216,29 @@ def run(
             notes=tuple(notes),
             skips=skips,
         )
+        _refuse_wrong_signature(report)
         if expected is not None:
             report = expected.applied(report, _ids(sources), _reproduced(report, sources, expected))
     return _finished(report, floored)
+
+
+def _refuse_wrong_signature(report: Report) -> None:
+    """Raise UsageError where every call raised that the backend takes other arguments.
+
+    Such a backend refuses what is invalid, which would count as right.
+    """
+    said = ""
+    for result in report.results:
+        why = result.why
+        if not isinstance(why, Raised) or why.type != "TypeError":
+            return
+        if not _ARGUMENTS.search(why.text) or why.text != (said or why.text):
+            return
+        said = why.text
+    if said:
+        raise UsageError(
+            f"a backend is called as (operator, inputs, attributes), and every call raised: {said}"
+        )
 
 
 def _finished(report: Report, floored: Floored | None) -> Report:

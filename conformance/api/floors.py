@@ -18,7 +18,7 @@ from conformance.record.report import Floor, Report, Support
 from conformance.settings import Settings
 from conformance.text import listed, quoted
 
-_FLOOR = re.compile(r"(\d{1,12}|\d{1,3}(?:\.\d{1,6})?(?=%))(%?)((?:,[^,]+)*)")
+_FLOOR = re.compile(r"(\d{1,12}|\d{1,3}(?:\.\d{1,6})?(?=%))(%?)((?:,[^,]+)*)", re.ASCII)
 _FORM = (
     "a floor is a number of vectors or a percentage, with operators if it is not for all: "
     "4000, 90% or 95%,AvgPool-1"

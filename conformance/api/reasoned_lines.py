@@ -49,8 +49,7 @@ def text_of(path: str | os.PathLike[str], what: str) -> str:
         with open_regular(path) as file:
             data = file.read(_MAX_BYTES + 1)
     except OSError as error:
-        article = "an" if what[0] in "aeiou" else "a"
-        raise UsageError(f"{path}: {error.strerror or error}: {article} {what}") from error
+        raise UsageError(f"{what} {path}: {error.strerror or error}") from error
     if len(data) > _MAX_BYTES:
         raise UsageError(f"{path}: more than {_MAX_BYTES >> 20} MiB: no {what}")
     try:

@@ -10,6 +10,7 @@ from conformance.backends.named_backend import NamedBackend
 from conformance.backends.program.external import External
 from conformance.backends.program.isolated import Isolated
 from conformance.backends.program.launch import python_worker
+from conformance.backends.python_callable import check_signature
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import InProcess, Runner
 from conformance.errors import UsageError
@@ -33,6 +34,8 @@ def runner_of(
     backend.
     """
     named = backend if isinstance(backend, NamedBackend) else None
+    if callable(backend) and not isinstance(backend, External | StoredResults):
+        check_signature(backend, "the backend")
     if named is not None and (named.kind in {"exec", "results"} or not apart):
         backend = named.load()
     if isinstance(backend, External) or (apart and not isinstance(backend, StoredResults)):

@@ -36,6 +36,23 @@ def load_callable(text: str, module: str, attribute: str) -> Backend:
     return cast("Backend", backend)
 
 
+def check_signature(backend: Callable[..., Any], said: str) -> None:
+    """Raise UsageError for a callable, `said` so, that cannot be called as a backend is.
+
+    One that does not tell what it takes, as functions of C, passes.
+    """
+    try:
+        signature = inspect.signature(backend)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind("", (), {})
+    except TypeError as error:
+        raise UsageError(
+            f"{said} cannot be called with (operator, inputs, attributes): {error}"
+        ) from None
+
+
 def is_path(module: str) -> bool:
     """Say whether a text is the path of a file, and not the name of a module."""
     return module.endswith(".py") or "/" in module
@@ -116,14 +133,7 @@ def _check_callable(text: str, value: Any) -> None:
         raise UsageError(f"backend {text!r} is a class: name an instance of it, or a method")
     if not callable(value):
         raise UsageError(f"backend {text!r} is {type(value).__name__}, not callable")
-    try:
-        inspect.signature(value).bind("operator", (), {})
-    except TypeError as error:
-        raise UsageError(
-            f"backend {text!r} cannot be called with (operator, inputs, attributes): {error}"
-        ) from None
-    except ValueError:
-        return  # built-in code without a signature: the first call will tell
+    check_signature(value, f"backend {text!r}")
 
 
 def _make_importable(directory: Path) -> None:

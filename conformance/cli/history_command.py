@@ -6,6 +6,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import click
+
 from conformance.backends import parse_backend
 from conformance.cli.outputs import Outputs
 from conformance.cli.terminal import progress_bar, show
@@ -49,8 +51,14 @@ def run(
     chosen = {held: digests[held] for held in operators_named(operators or None, list(digests))}
     checked = Checked(backend, vectors or shipped_suite(), chosen, tier, diagnose)
     with progress_bar() as progress:
-        made = history(checked, ordered, package=name, progress=progress, **options)
+        made = history(checked, ordered, package=name, progress=progress or _line, **options)
     _show(made, outputs)
+
+
+def _line(what: str, done: int, total: int) -> None:
+    """Say which release is installed and checked now: each takes minutes."""
+    of = f" of {total}" if total else ""
+    click.echo(f"{what}: installing and checking, {done + 1}{of}", err=True)
 
 
 def _show(made: History, outputs: Outputs) -> None:

@@ -20,7 +20,7 @@ from conformance.reveal import Revealed, reveal
 from conformance.reveal.averages import WINDOWS
 from conformance.reveal.values import Window
 
-_WINDOW = re.compile(r"(\d{1,4}(?:x\d{1,4})*)(?::(\d{1,4}))?")
+_WINDOW = re.compile(r"(\d{1,4}(?:x\d{1,4})*)(?::(\d{1,4}))?", re.ASCII)
 _MOST_CELLS = 256
 
 

@@ -51,10 +51,15 @@ def mixed(earlier: Case, later: Case, kept: Collection[str]) -> Vector | None:
 
 
 def with_other_data(case: Case) -> Vector | None:
-    """Return a case with data that differ from its own; None if that is not defined."""
+    """Return a case with data that differ from its own; None if that is not defined.
+
+    Nor is it where there are no elements.
+    """
     data = case.data
     ramps = (np.resize(np.arange(count, 0, -1), data.shape) for count in (97, 89))
-    other = next(ramp for ramp in ramps if not np.array_equal(ramp, data))
+    other = next((ramp for ramp in ramps if not np.array_equal(ramp, data)), None)
+    if other is None:
+        return None
     return _defined(case, case.attributes, (other, *case.own_inputs[1:]), name_of(data.dtype))
 
 

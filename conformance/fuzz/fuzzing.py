@@ -32,7 +32,10 @@ from conformance.vector import Case
 
 SECONDS = 60.0
 _FIRST, _LARGEST = 12, 200  # groups of one operator in a row
-_SHRINKING = 120.0  # seconds for one failure
+_SHRINKING = 2000
+"""Cases that are examined to make one failure smaller, at most: several times what it mostly takes.
+
+Where there is a limit of seconds, one failure takes at most twice that."""
 _FEW = 64  # cases that conform, to tell causes by
 _KEPT = 400  # failures on the way to the smallest, kept to find their cause
 
@@ -57,8 +60,9 @@ def fuzz(
     """Search for cases that a backend gets wrong, and shrink one for each cause.
 
     The search ends after `seconds`, after `max_examples` cases, or with `max_causes` causes; after
-    a minute if neither of the first two is given. Making a failure smaller counts as neither.
-    The same seed, number of examples and database give the same findings. `database` is a
+    a minute if neither of the first two is given. Making a failure smaller counts as neither: it
+    ends by itself, and after twice the `seconds` for one failure. Without `seconds`, all work is
+    counted: the same seed, number of examples and database give the same findings. `database` is a
     directory of failures to try first and to keep for the next time. `allow_extensions` is as for
     `check`: what a document excludes may be answered, and is counted apart. `isolate`, `timeout`
     and `memory` are as for `check` too: without a worker, a crash ends the search and this process.
@@ -111,6 +115,7 @@ class _Shrinking:
     readings: Mapping[str, str]
     failures: list[Failure]
     began: float = field(default_factory=perf_counter)
+    examined: int = 0
     polishing: bool = False
     cut_short: bool = False
 
@@ -296,6 +301,7 @@ class _Search:
                 self._avoided += 1
                 return False
             self._shrinking += 1
+            this.examined += 1
         failure = self._examiner.examine(case)
         if failure is None or failure.kind != this.kind:
             return False
@@ -339,12 +345,12 @@ class _Search:
         if self._progress is not None:
             self._progress(what, self._drawn, self._max_examples or 0)
 
-    @staticmethod
-    def _is_late(this: _Shrinking) -> bool:
+    def _is_late(self, this: _Shrinking) -> bool:
         """Say whether a failure is not to be made smaller any more."""
         # Hypothesis would wait for a hundred hangs; the last steps alone need few.
         hung = this.kind[1] == "timed-out" and not this.polishing
-        if perf_counter() - this.began > _SHRINKING:
+        late = self._seconds is not None and perf_counter() - this.began > 2 * self._seconds
+        if late or this.examined >= _SHRINKING:
             this.cut_short = True
         return hung or this.cut_short
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 import numpy.typing as npt
 
 from conformance.batch import Batch
 from conformance.judging.flushed import steps_of_row
 from conformance.operators.indices import ChosenIndex
-from conformance.operators.pipeline import Gathered
 
 Ints = npt.NDArray[np.int64]
 
@@ -37,16 +34,10 @@ def indices_of_value(batch: Batch, row: int, elements: Ints) -> tuple[Ints, Ints
     says which of the elements each index is right for.
     """
     first = row - int(batch.expected_output[row])
-    step, gathered = _gathered(batch, first)
+    pipeline, gathered, _ = steps_of_row(batch, first)
+    step = pipeline.further
     if not isinstance(step, ChosenIndex):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     values = batch.columns[batch.expected_dtype[first]].values
     values = values[int(batch.expected_start[first]) + elements]
     return step.holding(gathered, values, np.unravel_index(elements, batch.expected_shape[row]))
-
-
-@lru_cache(maxsize=16)
-def _gathered(batch: Batch, first: int) -> tuple[object, Gathered]:
-    """Return the step that chooses indices and what it gets, for the outcome of a row."""
-    pipeline, gathered, _ = steps_of_row(batch, first)
-    return pipeline.further, gathered

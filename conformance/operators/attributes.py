@@ -15,6 +15,7 @@ import numpy as np
 
 from conformance.errors import InvalidCase
 from conformance.reference import is_judged
+from conformance.text import did_you_mean
 
 REQUIRED = object()
 """Stands for the default of an attribute that has no default."""
@@ -121,7 +122,11 @@ class Attribute:
     def __post_init__(self) -> None:
         """Raise ValueError for an unknown role, or values or a default that do not fit the role."""
         if self.role not in (*NUMBERS, *SCALARS, *MEANINGS, "ignored"):
-            raise ValueError(f"attribute {self.key!r}: no role {self.role!r} for an attribute")
+            roles = (*NUMBERS, *SCALARS, *MEANINGS, "ignored")
+            raise ValueError(
+                f"attribute {self.key!r}: no role {self.role!r}{did_you_mean(self.role, roles)}; "
+                f"there are {', '.join(roles)}"
+            )
         meanings = MEANINGS.get(self.role, ())
         if not set(self.values.values()) <= set(meanings) or bool(self.values) != bool(meanings):
             raise ValueError(f"attribute {self.key!r}: its values mean one of {meanings}")
@@ -341,7 +346,8 @@ def complete(
     for key in given:
         if key not in keys:
             names = ", ".join(keys) or "none"
-            raise InvalidCase(f"{_shown(key)}: no such attribute; the document has {names}")
+            meant = did_you_mean(str(key).replace("-", "_"), keys)
+            raise InvalidCase(f"{_shown(key)}: no such attribute{meant}; the document has {names}")
     attributes: dict[str, Any] = {}
     known: dict[str, Any] = {"sizes": sizes}
     for attribute in declared:

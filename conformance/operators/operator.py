@@ -27,7 +27,7 @@ from conformance.operators.form import PLAIN, Form
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params, attributes_of, params_of
 from conformance.operators.pipeline import Pipeline
-from conformance.operators.reduction import Reduction
+from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM, Reduction
 from conformance.operators.rule import Rule
 from conformance.vector import BACKWARD, Array, own_inputs
 
@@ -131,6 +131,7 @@ class Operator:
             (unstated, f"no attribute and no constant of it has the role {unstated}"),
             (len(sources) < len(self.examples), "two examples have the same source"),
             (not self.outputs, "it has at least one output"),
+            (self._pools_as, f"its pipeline is that of the reduction {self._pools_as}"),
             (printed > len(self.outputs), "an example prints more outputs than it has"),
             (not types <= set(known), f"element types are {', '.join(known)}"),
             (
@@ -390,6 +391,12 @@ class Operator:
         """Return the attributes of those roles that it has, in their order."""
         return {role: a for role in roles if (a := self.attribute(role)) is not None}
 
+    @property
+    def _pools_as(self) -> str:
+        """The name of another reduction whose step the pipeline has; "" if it has none."""
+        others = (each for each in (AVERAGE, MAXIMUM, NORM) if each is not self.reduction)
+        return next((o.name for o in others if o.reduce is self.pipeline.reduce), "")
+
     def left_open(self, attributes: Mapping[str, Any]) -> dict[str, str]:
         """Return, by key, the clauses of integers of which its document says nothing."""
         return {
@@ -420,9 +427,9 @@ class Operator:
         axes = data.ndim - 2
         if not self.takes_axes(axes):
             fewest, most = self.axes
-            upper = "or more" if most is None else f"to {most + 2}"
+            upper = " or more" if most is None else f" to {most + 2}" if most > fewest else ""
             raise InvalidCase(
-                f"data of shape {data.shape}: {self.name} takes {fewest + 2} {upper} dimensions"
+                f"data of shape {data.shape}: {self.name} takes {fewest + 2}{upper} dimensions"
             )
         if not is_known(data.dtype) or name_of(data.dtype) not in self.dtypes:
             raise InvalidCase(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from conformance.dtypes import FLOATS, HALVES
 from conformance.judging.tally import explanations
-from conformance.operators import CLAUSES
+from conformance.operators import CLAUSES, disputed_clauses
 from conformance.record.report import (
     Bias,
     ClauseReport,
@@ -30,6 +30,8 @@ from conformance.vector import BACKWARD, LARGE, forward_name, own_inputs
 
 IDS = 3
 """Ids that are named where there may be thousands."""
+_DEPARTURES = 3
+"""Readings that are named in the sentence that says whether a backend conforms."""
 _REASONS, _REASON = 5, 100
 """Reasons that are given for what is unsupported, and characters of each."""
 _PRINTED_LINES, _PRINTED_LENGTH = 16, 1500
@@ -50,7 +52,9 @@ def verdict(report: Report) -> Conclusion:
             f"{skipped:,} skipped" if skipped else "",
             f"{report.not_run - skipped:,} not run" if report.not_run > skipped else "",
         ]
-        return Conclusion("CONFORMS", ", ".join(filter(None, said)))
+        departures = departing(report)
+        sentence = ", ".join(filter(None, said))
+        return Conclusion("CONFORMS", f"{sentence}; {departures}" if departures else sentence)
     problems = [*report.problems]
     if wavering := unstable(report):
         problems.append(wavering.lower())
@@ -61,6 +65,26 @@ def verdict(report: Report) -> Conclusion:
         problems += [f"{skipped:,} skipped"] if skipped else []
     sentence = f"{'; '.join(problems)}; {run:,} of {total:,} vectors run"
     return Conclusion("DOES NOT CONFORM", sentence, "" if report.complete else "INCOMPLETE")
+
+
+def departing(report: Report) -> str:
+    """Say which readings are followed that are not the default, and asked for by nobody."""
+    disputed = disputed_clauses()
+    followed = []
+    for clause in report.readings:
+        if clause.clause not in disputed or clause.clause in report.required:
+            continue
+        default = disputed[clause.clause].default
+        readings = clause.values.values() if clause.status == "split" else [clause.followed]
+        possible = set(clause.possible) if clause.status == "followed" else set()
+        others = {*filter(None, readings)} - {default, "either"}
+        if others and default not in possible:
+            followed.append(f"{clause.clause}={'|'.join(sorted(others))}")
+    if not followed:
+        return ""
+    more = f" and {len(followed) - _DEPARTURES} more" if len(followed) > _DEPARTURES else ""
+    named = ", ".join(followed[:_DEPARTURES])
+    return f"not by the default reading: {named}{more} (--require CLAUSE=READING)"
 
 
 def left_out(report: Report) -> str:

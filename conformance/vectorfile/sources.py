@@ -21,7 +21,7 @@ from conformance.settings import Operators, Select
 from conformance.vector import LARGE, TIERS, Vector
 from conformance.vectorfile import VectorFile, VectorSet, open_suite
 
-_SHARD = re.compile(r"(\d{1,9})/(\d{1,9})")
+_SHARD = re.compile(r"(\d{1,9})/(\d{1,9})", re.ASCII)
 _AGAIN = 32
 """Vectors of a source that are called again, at most."""
 _VARIED = 128

@@ -108,9 +108,9 @@ def open_vectors(
 
     Only the files of `operators` (None: all) are in the set: names, globs or families.
 
-    Raises VectorFileError, naming the file, if there is none or one of them is not sound. Files
-    that were not shipped are first read by another process: crafted ones can crash HDF5. Content
-    that is left `unchecked` is checked before its first use.
+    Raises UsageError for a directory without any, VectorFileError, naming the file, if it is not
+    there or not sound. Files that were not shipped are first read by another process: crafted ones
+    can crash HDF5. Content that is left `unchecked` is checked before its first use.
     """
     selected, others = _opened(path, operators, unchecked=unchecked)
     for file in others:
@@ -137,7 +137,7 @@ def _opened(
     if where.is_dir():
         paths = sorted(where.glob(f"*{layout.SUFFIX}"))
         if not paths:
-            raise VectorFileError(f"{where}: no vector files (*{layout.SUFFIX}) in this directory")
+            raise UsageError(f"{where}: no vector files (*{layout.SUFFIX}) in this directory")
     else:
         paths = [where]
     shipped = shipped_suite()

@@ -1,5 +1,7 @@
 """What is run: files, operators, tiers, selections; what is refused; what is left of a stop."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from support.fakes import check, pool, ramp, right, vector
@@ -143,6 +145,50 @@ class TestSelection:
     def test_a_backend_that_cannot_be_called(self, suite):
         with pytest.raises(UsageError, match="the backend is int, not callable"):
             conformance.check(7, suite)
+
+    @pytest.mark.parametrize("isolate", [False, True])
+    def test_a_backend_that_takes_other_arguments_is_not_called(self, suite, isolate):
+        """Each call would raise, which is right where a case is invalid."""
+        said = r"the backend cannot be called with \(operator, inputs, attributes\): too many"
+        with pytest.raises(UsageError, match=said):
+            conformance.check(lambda _operator, _inputs: 0, suite, isolate=isolate)
+
+    def test_a_backend_whose_every_call_raises_that_it_takes_others_is_refused(self, suite):
+        """A wrapper takes anything, and what it calls does not."""
+
+        def two(operator, inputs):
+            return inputs[0]
+
+        def call(backend, *case):
+            return backend(*case)
+
+        with pytest.raises(UsageError, match=r"every call raised: .*two\(\) takes 2 positional"):
+            check(partial(call, two), suite)
+
+    def test_a_backend_that_raises_otherwise_is_run(self, suite):
+        """Another TypeError, or one of some calls, is a verdict on these."""
+
+        def one(*case):
+            raise TypeError("unsupported operand")
+
+        def nothing():
+            return 0
+
+        def some(operator, *case):
+            return right(operator, *case) if operator == "MaxPool-1" else nothing(*case)
+
+        assert check(one, suite).counts == {"error": 4}
+        assert check(some, suite).counts == {"error": 2, "conforms": 2}
+
+    @pytest.mark.parametrize("digits", ["١/٢", "１/２"])  # noqa: RUF001 - the point of it
+    def test_digits_are_those_of_ascii(self, suite, digits):
+        for option, value in (("shard", digits), ("min_supported", digits[0])):
+            with pytest.raises(UsageError, match=r"is not i/n|no floor"):
+                check(right, suite, **{option: value})
+
+    def test_a_directory_without_vectors_is_wrong_usage(self, tmp_path):
+        with pytest.raises(UsageError, match="no vector files"):
+            check(right, tmp_path)
 
 
 class TestStopping:

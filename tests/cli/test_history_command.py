@@ -31,6 +31,11 @@ PYTHONPATH="$PYTHONPATH:{folder}" exec {python} "$@"
 """
 
 
+def _is_progress(line):
+    """Say whether a line says what is being done: each release takes minutes."""
+    return ": installing and checking, " in line
+
+
 def fake_install(folder, requirements):
     """Make an environment of this interpreter and a module; 3.0 and 4.0 do not install."""
     package, _, version = requirements[0].partition("==")
@@ -137,7 +142,8 @@ def test_a_reason_does_not_name_the_place_of_the_environment(ask):
 
 def test_no_release_that_installs_is_wrong_usage(ask):
     done = ask("adapter.py:backend", "3.0")
-    assert (done.exit_code, done.stderr) == (2, "error: no release of engine was run: see above\n")
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[-1] == "error: no release of engine was run: see above"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +170,7 @@ def test_wrong_arguments(ask, words, said):
     done = ask(*words)
     assert done.exit_code == 2
     assert said in done.stderr
-    assert done.stderr.count("\n") == 1
+    assert len([line for line in done.stderr.splitlines() if not _is_progress(line)]) == 1
 
 
 @pytest.mark.parametrize(
@@ -218,6 +224,7 @@ def test_a_broken_report_is_one_line_and_stays(ask, folder, content):
     path.write_text(content)
     done = ask("adapter.py:backend", "1.5")
     assert done.exit_code == 3
-    assert done.stderr.startswith("error: kept/adapter.py-backend-1.5.jsonl: ")
+    (error,) = (line for line in done.stderr.splitlines() if not _is_progress(line))
+    assert error.startswith("error: kept/adapter.py-backend-1.5.jsonl: ")
     assert path.read_text() == content
     path.unlink()

@@ -1,6 +1,7 @@
 """The search: what it finds of backends that crash, hang, are wrong in two ways, or right."""
 
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import pytest
@@ -48,6 +49,25 @@ def test_nothing_is_found_of_a_backend_that_is_odd_but_right(name, backend):
     """Readings, orders of summation and undefined elements are no failures."""
     report = fuzz(backend, max_examples=80, seed=2)
     assert (report.ok, report.findings, report.inconsistent) == (True, (), ())
+
+
+def test_without_a_limit_of_seconds_no_clock_is_looked_at(found, monkeypatch):
+    """Work is counted, so that a busy machine finds the same as a quiet one."""
+    backend, before = found
+    hours = count(0, 3600)
+    monkeypatch.setattr("conformance.fuzz.fuzzing.perf_counter", lambda: float(next(hours)))
+    after = fuzz(backend, operators=["MaxPool-1"], max_examples=60, seed=1)
+    ids = [[each.vector.case.id for each in report.findings] for report in (before, after)]
+    assert ids[0] == ids[1]
+
+
+def test_shrinking_ends_after_so_many_cases(monkeypatch):
+    """What is found is said, if not as small as it gets."""
+    monkeypatch.setattr("conformance.fuzz.fuzzing._SHRINKING", 5)
+    backend = faulty(fault_named("last-channel-unwritten"))
+    report = fuzz(backend, operators=["MaxPool-1"], max_examples=60, seed=1)
+    assert report.findings
+    assert report.shrinking < 200
 
 
 @pytest.mark.slow("a crash is found below; failures are made small in the same way")

@@ -8,6 +8,7 @@ from conformance.dtypes import dtype_of
 from conformance.errors import UsageError
 from conformance.judging.profiles import PROFILES
 from conformance.operators import CLAUSES
+from conformance.report import phrases
 
 SAME = vector(ramp(1, 1, 5), pool(auto_pad="same_upper"))
 WIDE_PADS = vector(attributes=pool(pads_end=[2], exclude_pad=False))
@@ -144,3 +145,15 @@ def test_unknown_names(options, message):
     with pytest.raises(UsageError) as error:
         check(right, [SAME], **options)
     assert str(error.value).startswith(message)
+
+
+def test_the_verdict_names_readings_that_are_not_the_default():
+    """A maximum without the NaN conforms, and who relies on NaN has to hear of it."""
+    data = np.array([[[1, np.nan, 3, 4]]], np.float32)
+    found = vector(data, pool("MaxPool-1"), operator="MaxPool-1")
+    backend = following(nan_in_maximum="ignored")
+    said = "not by the default reading: nan-in-maximum=ignored (--require CLAUSE=READING)"
+    assert phrases.verdict(check(backend, [found])).sentence.endswith(f"1 vectors conform; {said}")
+    required = check(backend, [found], require={"nan-in-maximum": "ignored"})
+    for silent in (required, check(right, [found])):
+        assert "default" not in phrases.verdict(silent).sentence

@@ -90,6 +90,12 @@ class TestOperator:
         assert [each.comparison for each in summed.outputs] == ["bound", "exact", "bound"]
         assert [each.comparison for each in chosen.outputs] == ["exact", "exact"]
 
+    @pytest.mark.parametrize("of", [MAXIMUM, NORM])
+    def test_the_pipeline_of_another_reduction_is_refused(self, of):
+        """It would compute one thing and be judged as another."""
+        with pytest.raises(ValueError, match=f"its pipeline is that of the reduction {of.name}"):
+            dataclasses.replace(AVERAGE, pipeline=sliding(of), constants={})
+
     def test_one_that_extends_another_says_only_what_it_adds(self):
         """Attributes of the same key are said anew; all else stays, but for the examples."""
         zeros = Attribute("pads_begin", "pads_begin", "new", default=0)

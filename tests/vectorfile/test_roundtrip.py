@@ -258,7 +258,7 @@ class TestAtomicity:
             assert process.stdout.readline() == "writing\n"
             process.kill()
         (left,) = tmp_path.iterdir()
-        with pytest.raises(VectorFileError, match="no vector files"):
+        with pytest.raises(UsageError, match="no vector files"):
             open_vectors(tmp_path)
         with pytest.raises(VectorFileError):
             VectorFile(left)

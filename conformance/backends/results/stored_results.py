@@ -36,6 +36,8 @@ class StoredResults(OneByOne):
         self.path = Path(path)
         if not os.path.exists(path):  # noqa: PTH110 - no error for a name that cannot be
             raise UsageError(f"{path}: no such file; give a file of safetensors with results")
+        if self.path.is_dir():
+            raise UsageError(f"{path}: a directory; give a file of safetensors with results")
         self._results = ResultFile(self.path)
 
     def __repr__(self) -> str:
