@@ -54,15 +54,15 @@ def run(backend: str, *, language: str | None, tier: str, renew: bool) -> int:
     if adapter is not None:
         _write_adapter(adapter)
     with opened(None, ()) as files:
-        report = _kept(named, tier, files) if not renew else None
-        if report is None:
+        report = _kept(named, tier, files)
+        if report is None or renew:
             report = _first_run(backend, tier, files)
             jsonl.write(report, FIRST_RUN)
         else:
             click.echo(f"the run that {FIRST_RUN} holds, not a new one: --renew runs again")
         click.echo(f"{backend}: {phrases.verdict(report)}")
-        if not report.complete or report.vacuous:
-            why = report.stopped or report.vacuous
+        if not report.complete or report.vacuous or report.none_right:
+            why = report.stopped or report.vacuous or report.none_right
             raise UsageError(f"{backend}: {why}: no workflow was written ({FIRST_RUN} has the run)")
         click.echo(_write_results(named, tier, report, files))
     FIRST_RUN.unlink(missing_ok=True)
@@ -100,7 +100,7 @@ def _kept(named: NamedBackend, tier: str, files: VectorSet) -> Report | None:
     try:
         report = jsonl.read(FIRST_RUN)
     except ReportFileError as error:
-        raise UsageError(f"{error}: init writes over nothing; remove it or --renew") from None
+        raise UsageError(f"{error}: init writes over nothing; remove it") from None
     kept = FIRST_RUN.stat().st_mtime_ns
     paths = [Path(name) for name in named.paths]
     changed = any(path.stat().st_mtime_ns >= kept for path in paths if path.is_file())

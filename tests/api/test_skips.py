@@ -72,7 +72,7 @@ class TestFile:
         assert refused(line) == said
 
     def test_a_file_that_is_not_there_is_wrong_usage(self, tmp_path):
-        with pytest.raises(UsageError, match="file of vectors to skip .*: No such file"):
+        with pytest.raises(UsageError, match=r"file of vectors to skip .*: No such file"):
             check(right, VECTORS, skip=tmp_path / "none")
 
     def test_a_huge_file_is_refused(self, tmp_path):

@@ -237,6 +237,15 @@ class TestExistingBackend:
         assert not (project / EXPECTED).exists()
 
 
+    def test_a_backend_that_is_right_nowhere_gets_no_workflow(self, project):
+        """A job would fail whatever its file of expected failures says."""
+        (project / "b.py").write_text("def backend(*case):\n    raise ValueError\n")
+        got = run("init", "b.py:backend", "--tier", "smoke")
+        assert got.exit_code == 2
+        assert "b.py:backend: nothing that was computed conforms: no workflow" in got.stderr
+        assert not (project / EXPECTED).exists()
+
+
 @pytest.fixture
 def full(project, monkeypatch):
     """Make a first run of numpy lead to no files, as on a full disk."""

@@ -41,7 +41,7 @@ VERSION: Final = 1
 _LARGEST = 1 << 32
 """Bytes of a file: it is read as a whole."""
 _MOST_TENSORS = 1 << 19
-"""Tensors of a file: more than a run of every tier has, and read within seconds."""
+"""Tensors of a file: ten times what all vectors of the standard tier need."""
 _MAX_RANK = 32
 _FURTHER = re.compile(r"(.+):([1-9]\d?)", re.DOTALL | re.ASCII)
 """The name of an output after the first: the id of its vector, and its number."""
