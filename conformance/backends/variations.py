@@ -234,10 +234,10 @@ def _in_larger(array: Array) -> tuple[int, ...]:
 
 
 def _broadcast(array: Array) -> tuple[int, ...]:
-    """Return strides that are 0 along the axes on which all elements are the same."""
+    """Return strides that are 0 along the axes on which several elements are the same."""
     bits = array.view(f"u{array.itemsize}")  # -0.0 is not 0.0
     return tuple(
-        0 if (bits == bits.take([0], axis)).all() else step
+        0 if array.shape[axis] > 1 and (bits == bits.take([0], axis)).all() else step
         for axis, step in enumerate(_contiguous(array))
     )
 
@@ -253,15 +253,15 @@ def _layout(
 ) -> Variation:
     """Return the variation in which all tensors among the inputs have some strides.
 
-    It changes nothing for element types of fewer than `least_item` bytes.
+    It changes nothing for element types of fewer than `least_item` bytes. Strides of axes with one
+    entry count: engines take the layout from them, though numpy calls the array contiguous.
     """
     place = partial(_laid_out, strides=strides, before=before, shift=shift, writable=writable)
 
     def applies(data: Array) -> bool:
         if data.ndim < 2 or not data.size or data.itemsize < least_item:
             return False
-        steps = zip(data.shape, strides(data), _contiguous(data), strict=True)
-        return strides is _contiguous or any(d > 1 and step != usual for d, step, usual in steps)
+        return strides is _contiguous or strides(data) != _contiguous(data)
 
     def perform(call: CallOnce, inputs: Sequence[Array]) -> Answer:
         return call([place(array) for array in inputs])

@@ -102,6 +102,13 @@ class TestVerdict:
         assert result.variations == ("fortran", "channels-last")
         assert "Fortran order" in result.detail
 
+    def test_one_channel_has_the_strides_of_channels_last(self):
+        """Numpy calls the array contiguous; a backend may take its layout from the strides."""
+        data = ramp(2, 1, 2, 2) - 1
+        report = check(_batches_by_channels, [vector(data, PLANES)], variations="channels-last")
+        assert report.counts["conforms"] == 0
+        assert varied(report)["channels-last"].failing == ("case",)
+
     def test_what_then_also_fails_in_a_plain_call_is_state(self):
         """And is reported as what fails when it is called again."""
         broken = []
@@ -204,6 +211,15 @@ def _contiguous_alone(operator, inputs, attributes):
     if not inputs[0].flags.c_contiguous:
         raise ValueError("C order alone")
     return right(operator, inputs, attributes)
+
+
+def _batches_by_channels(operator, inputs, attributes):
+    """Return what is right, but for channels last, where batches are one cell of each apart."""
+    (data,) = inputs
+    if data.strides[1] == data.itemsize:
+        strides = (data.strides[1], *data.strides[1:])
+        data = np.lib.stride_tricks.as_strided(data, data.shape, strides)
+    return right(operator, [data], attributes)
 
 
 class TestUnbatched:
