@@ -18,8 +18,14 @@ from conformance.cases.sweep.every_kind import every_kind
 from conformance.cases.sweep.few_shapes import few_shapes
 from conformance.cases.sweep.further_words import further_words
 from conformance.cases.sweep.hard_divisions import hard_divisions
+from conformance.cases.sweep.integer_sums import integer_sums
 from conformance.cases.sweep.invalid_cases import invalid
-from conformance.cases.sweep.ladders import ladders, long_rows
+from conformance.cases.sweep.ladders import (
+    axes_alone,
+    deep_windows,
+    ladders,
+    long_rows,
+)
 from conformance.cases.sweep.layouts import layouts
 from conformance.cases.sweep.lookalikes import lookalikes, of_one_checksum
 from conformance.cases.sweep.narrow_floats import narrow_floats
@@ -154,6 +160,9 @@ def of_no_array(operator: Operator, seed: int) -> Iterator[Case]:
         long_rows(operator, seed),
         narrow_floats(operator, seed),
         further_words(operator, seed),
+        integer_sums(operator),
+        axes_alone(operator, seed),
+        deep_windows(operator, seed),
     )
 
 

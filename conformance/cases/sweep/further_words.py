@@ -7,7 +7,10 @@ windows, some of one cell, and data on either side of each limit.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from conformance.cases.axis import Axis
 from conformance.cases.sweep.sweep_model import Layout, build, case_of_axes
@@ -65,8 +68,23 @@ _ACCUMULATORS = tuple(
         *("overflow", "cancellation", "infinities"),
     )
 )
+
+_LIMITED = {"relu6": 6.0, "relu_n1_to_1": 1.0}
+"""Activations with limits at some distance of zero: that, and for one of them its negative."""
+
+
+def _limits_beyond() -> Iterator[_Row]:
+    """Yield rows whose limits lie beyond each type of integers, by half of what it holds."""
+    for dtype, (word, limit) in product(("int8", "uint8", "int16"), _LIMITED.items()):
+        ends = np.iinfo(dtype)
+        middle = (int(ends.max) + int(ends.min) + 1) // 2
+        steps = 3 * (int(ends.max) + 1 - middle) // 2
+        scale = float(np.float32(limit / steps))
+        yield _Row(dtype, "extremes", word, scale=scale, zero_point=middle)
+
+
 _ROWS: dict[Role, tuple[_Row, ...]] = {
-    "activation": _ACTIVATIONS,
+    "activation": (*_ACTIVATIONS, *_limits_beyond()),
     "accumulator": _ACCUMULATORS,
 }
 _SMOKE = 4

@@ -64,6 +64,13 @@ _LONG_ROWS: tuple[Layout, ...] = (
 """Rows of more than 4,096 outputs."""
 
 
+_ALONE = 33
+"""Cells of one axis beside others of one: a block of threads or of lanes has no more than 32."""
+_DEEP, _PLANE_OF_DEEP = 512, 25
+"""Channels, and the least cells of their windows: both are large, as in the last layers of models.
+"""
+
+
 class _Rung(NamedTuple):
     """A dimension that has reached a number: batch and channels, and each spatial axis."""
 
@@ -87,6 +94,38 @@ def long_rows(operator: Operator, seed: int) -> Iterator[Case]:
     for planes, axes in _LONG_ROWS:
         spec = case_of_axes(operator, planes, axes, words, dtype, "names", tags=tags)
         yield build(spec, seed=seed)
+
+
+def axes_alone(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield gradients along one axis after the other of a volume, of windows of one cell if any.
+
+    Where the numbers of blocks of two axes are swapped, cells beyond the first block have none.
+    """
+    if not operator.is_gradient:
+        return
+    words, dtype = next(suited.word_choices(operator)), suited.plain_type(operator)
+    pattern = suited.patterns(operator)[0]
+    rank = min(3, suited.axes(operator)[-1])
+    for place in range(rank):
+        axes = [Axis(_ALONE if place == i else 1) for i in range(rank)]
+        axes = [axis._replace(output=axis.size) for axis in axes]
+        tags = ("one axis alone",)
+        spec = case_of_axes(operator, (1, 1), axes, words, dtype, pattern, tags=tags)
+        yield build(spec, seed=seed, tier=suited.kind_tier(operator))
+
+
+def deep_windows(operator: Operator, seed: int) -> Iterator[Case]:
+    """Yield a case of many channels with a large window, and with data that store small."""
+    rank = 2 if operator.takes_axes(2) else operator.axes[0]
+    side = ceil(_PLANE_OF_DEEP ** (1 / rank))
+    axes, words = [Axis(side, side)] * rank, next(suited.word_choices(operator))
+    dtype, pattern = suited.plain_type(operator), "integers"
+    if operator.forward is not None:  # as large as the data: the gradient tells channels apart
+        dtype = suited.floats(operator)[0]
+        pattern = "ones" if operator.forward.reduction.sums else "index"
+    tags = ("many channels with a large window",)
+    spec = case_of_axes(operator, (1, _DEEP), axes, words, dtype, pattern, tags=tags)
+    yield build(spec, seed=seed, tier=suited.kind_tier(operator))
 
 
 def ladder_specs(operator: Operator) -> Iterator[CaseSpec]:

@@ -69,6 +69,7 @@ def _specs(operator: Operator) -> Iterator[CaseSpec]:
     ]
     for turn, (row, roles) in enumerate(rows):
         dtype = operator.dtypes[turn % len(operator.dtypes)]
+        shifts = row.channels_last and all(axis.pads_begin for axis in row.axes)
         yield case_of_axes(
             operator,
             row.planes,
@@ -77,5 +78,5 @@ def _specs(operator: Operator) -> Iterator[CaseSpec]:
             dtype,
             suited.pattern_for(_PATTERNS[turn // 2 % len(_PATTERNS)], dtype),
             roles=roles,
-            tags=("layout",),
+            tags=("gradient in a layout",) if operator.is_gradient and shifts else ("layout",),
         )

@@ -93,7 +93,8 @@ def of_one_checksum(operator: Operator, seed: int) -> Iterator[Case]:
     dtype = suited.plain_type(operator)
     words = next(suited.word_choices(operator))
     for number, (planes, axes) in enumerate(_ONE_CHECKSUM):
-        tier: Tier = "standard" if number or operator.is_gradient else "smoke"
+        few = operator.is_gradient and operator.levels != "least"
+        tier: Tier = "standard" if number or few else "smoke"
         first = build(case_of_axes(operator, planes, axes, words, dtype, "names"), seed=seed)
         for inputs in (first.inputs, tuple(map(_inner_reversed, first.inputs))):
             yield case_of(

@@ -29,6 +29,7 @@ from conformance.operators.attributes import (
 from conformance.operators.operator import Operator
 from conformance.operators.params import UNSAID
 from conformance.reference.bound import is_meaningful
+from conformance.vector import Tier
 
 Factors = dict[str, tuple[Level, ...]]
 
@@ -92,6 +93,11 @@ def is_brief(operator: Operator) -> bool:
     Roots fill the digits of wide types, so that these files are large for what they add.
     """
     return operator.is_gradient and operator.rank is not None and "exponent" in operator.roles
+
+
+def kind_tier(operator: Operator) -> Tier:
+    """Return the tier of kinds that one vector shows: smoke where an operator has no other."""
+    return "smoke" if operator.levels == "least" else "standard"
 
 
 def axes(operator: Operator) -> tuple[int, ...]:

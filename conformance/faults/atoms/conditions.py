@@ -100,6 +100,9 @@ INCLUDED = Condition(", where padding counts", lambda p: p.include_pad, _has("in
 EXCLUDED = Condition(
     ", where padding does not count", lambda p: not p.include_pad, _has("include_pad")
 )
+CHANNELS_LAST = Condition(
+    ", where channels are last", lambda p: p.channels_last, _has("channels_last")
+)
 ONE_AXIS = Condition(", with one spatial axis", lambda p: len(p.sizes) == 1, behaviour.SINGLE)
 VOLUMES = Condition(
     ", with three or more spatial axes", lambda p: len(p.sizes) > 2, behaviour.VOLUMETRIC

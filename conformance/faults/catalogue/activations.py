@@ -22,7 +22,7 @@ from conformance.faults.behaviour import (
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
-from conformance.operators.reduction import LIMITS, limits_of
+from conformance.operators.reduction import LIMITS, encoding_of, limits_of
 from conformance.reference.rounding import widen
 from conformance.vector import Array
 
@@ -59,6 +59,19 @@ def _of_floats_alone(first: Array, params: Params, _divisor: Divisor) -> Array:
     if first.dtype.kind in "iu":
         return first
     clamped: Array = np.clip(first, *LIMITS[params.activation])
+    return clamped
+
+
+def _limits_wrapped(first: Array, params: Params, _divisor: Divisor) -> Array:
+    limits: Any = LIMITS[params.activation]
+    if first.dtype.kind in "iu":
+        ends, encoding = np.iinfo(first.dtype), encoding_of(params)
+        kept = zip((ends.min, ends.max), map(encoding.encoded, limits), strict=True)
+        limits = [
+            end if isinf(limit) else np.int64(limit).astype(first.dtype) for end, limit in kept
+        ]
+    # a lower limit above the upper one leaves the upper
+    clamped: Array = np.minimum(np.maximum(first, limits[0]), limits[1])
     return clamped
 
 
@@ -106,5 +119,10 @@ FAULTS: Faults = {
         "the limits of an activation over the scale cut off towards zero",
         _QUANTISED,
         _limits_cut_off,
+    ),
+    "activation-limits-wrapped": _clamped(
+        "the limits of an activation that leave the type wrapped around",
+        _QUANTISED,
+        _limits_wrapped,
     ),
 }

@@ -88,7 +88,10 @@ _OF_FORWARD: Mapping[str, tuple[str, ...]] = {
         *("padding-repeats-border", "padding-wraps", "padding-mirrors", "last-cell-skipped"),
         *("first-cell-twice", "overlap-not-counted-again", "runs-into-next-row"),
     ),
-    layouts.__name__: ("layout-last-as-second", "layout-second-as-last", "layout-of-input-alone"),
+    layouts.__name__: (
+        *("layout-last-as-second", "layout-second-as-last", "layout-of-input-alone"),
+        "layout-last-without-begin-pads",
+    ),
 }
 """Faults that a backward pass has of its own, by the module that has them for forward ones."""
 
@@ -439,6 +442,12 @@ def _mean_of_batch(right: Array, _gathered: Gathered) -> Array:
     return in_doubles(lambda wide: wide / len(wide))(right)
 
 
+def _beyond_blocks(shape: tuple[int, ...]) -> Any:
+    """Mark the cells that blocks of 8 by 8 leave out, where both counts of blocks are swapped."""
+    *_, rows, columns = np.indices(shape, sparse=True)
+    return (rows >= -(-shape[-1] // 8) * 8) | (columns >= -(-shape[-2] // 8) * 8)
+
+
 def _nan_everywhere(right: Array, _gathered: Gathered) -> Array:
     axes = tuple(range(2, right.ndim))
     bad = ~np.isfinite(widen(right)).all(axis=axes, keepdims=True)
@@ -568,6 +577,11 @@ FAULTS: Faults = {
     "gradient-last-row-lost": _result(
         "the last of several rows of the gradient of the data is zero",
         _zero_at(entries(ROW, lambda n, count: (n == count - 1) & (count > 1))),
+    ),
+    "gradient-blocks-of-other-axis": _result(
+        "as many blocks of 8 rows as columns need, and the reverse; cells beyond are zero",
+        _zero_at(lambda shape: _beyond_blocks(shape) if len(shape) > 3 else False),
+        _EVERY & Needs(axes=2),
     ),
     "gradient-later-batches-lost": _result(
         "the gradient of the data is zero after the first batch",

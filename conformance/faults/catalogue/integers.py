@@ -24,6 +24,7 @@ _ZERO_POINTS = _ROUNDED & Needs(roles=("input_zero_point", "output_zero_point"))
 _SCALED = _ZERO_POINTS & Needs(roles=("input_scale", "output_scale"))
 # Beside scales, halves are a clause, and a mean may be computed in float32.
 _UNSCALED = Needs(without=("input_scale", "output_scale"))
+_ONE_ENCODING = Needs(without=("output_scale",))
 
 
 def _reciprocal(sums: Ints, n: Ints) -> Ints:
@@ -35,6 +36,13 @@ def _reciprocal(sums: Ints, n: Ints) -> Ints:
 def _cut_off(sums: Ints, n: Ints) -> Ints:
     rounded: Ints = np.sign(sums) * (np.abs(sums) // n)
     return rounded
+
+
+def _wrapped(numbers: Ints, bits: int, *, signed: bool = True) -> Ints:
+    """Return numbers as a type of so many bits holds them."""
+    below = 1 << bits - 1 if signed else 0
+    wrapped: Ints = (numbers + below) % (1 << bits) - below
+    return wrapped
 
 
 _AWAY, _TO_EVEN, _UP = (partial(nearest, halves=halves) for halves in ("away", "even", "up"))
@@ -53,6 +61,11 @@ def _of_sums(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Int
 def _of_rounded_means(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
     sums = encoding.sums(gathered.data, gathered.lo, gathered.hi)
     return encoding.scaled(_AWAY(sums, n), np.ones_like(n))
+
+
+def _of_sums_times_counts(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
+    sums, n = _of_sums(gathered, n, encoding)
+    return _wrapped(sums * n, 32), n * n
 
 
 def _of_requantised_cells(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
@@ -88,7 +101,7 @@ def _averaged(
             return right(gathered, divisor)
         sums, n = quotients(gathered, np.maximum(divisor, 1), encoding)
         if bits < 64:
-            sums = (sums + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
+            sums = _wrapped(sums, bits, signed=data.dtype.kind == "i")
         n = np.broadcast_to(n, sums.shape)
         added = encoding.output_zero_point
         early = added if before else 0
@@ -160,7 +173,12 @@ FAULTS: Faults = {
         needs=_ZERO_POINTS,
     ),
     "integers-summed-in-16-bits": _averaged(
-        "sums of integers kept in 16 bits", bits=16, needs=_ROUNDED & _UNSCALED
+        "sums of integers kept in 16 bits", bits=16, needs=_ROUNDED & _ONE_ENCODING
+    ),
+    "integers-times-count-in-32-bits": _averaged(
+        "sums of integers times their count kept in 32 bits",
+        quotients=_of_sums_times_counts,
+        needs=_ROUNDED & _ONE_ENCODING,
     ),
     "integers-zero-point-as-signed": _encoded(
         "zero points read as signed bytes",

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from conformance.faults.atoms.conditions import CHANNELS_LAST
 from conformance.faults.behaviour import Behaviour, Faults, after, before, instead
 from conformance.faults.call import Call
+from conformance.faults.catalogue import geometry
 from conformance.operators.clause import StepWrap
 from conformance.operators.form import Form
 from conformance.operators.needs import Needs
@@ -86,5 +88,8 @@ FAULTS: Faults = {
         "the output returned with channels second where they are last",
         _CHOSEN,
         after("reduce", _as_the_other),
+    ),
+    "layout-last-without-begin-pads": CHANNELS_LAST.of(
+        geometry.FAULTS["windows-without-begin-pads"]
     ),
 }

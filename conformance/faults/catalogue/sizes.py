@@ -107,6 +107,13 @@ def _large_windows_unwritten(most: int) -> Replaces:
     return after("reduce", change)
 
 
+def _many_channels_unwritten(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
+    ranges = zip(gathered.lo, gathered.hi, strict=True)
+    cells = steps.outer([np.maximum(hi - lo, 0) for lo, hi in ranges])
+    wrong = (cells >= 25) & _from(CHANNEL, 256)(right.shape)
+    return np.where(wrong, right.dtype.type(0), right)
+
+
 _BEYOND = (
     (
         "unwritten",
@@ -253,6 +260,11 @@ FAULTS: Faults = {
         )
         for most in (256, 1024, 4096)
     },
+    "channels-above-256-of-large-windows-unwritten": Behaviour(
+        "channels beyond 256 unwritten where windows have 25 cells or more",
+        EVERY,
+        after("reduce", _many_channels_unwritten),
+    ),
     "last-batch-unwritten": _unwritten(
         "the last of several batches unwritten", entries(BATCH, _last_of_several)
     ),

@@ -6,8 +6,11 @@ from itertools import pairwise
 import pytest
 from support.made_up import MADE_UP, registered
 
-from conformance.cases.sweep.lookalikes import lookalikes
-from conformance.operators import OPERATORS
+from conformance.api.strength import not_conforming
+from conformance.cases.sweep.lookalikes import lookalikes, of_one_checksum
+from conformance.faults import fault_named
+from conformance.faults.baseline import Baseline, PlantedFaults, right_operator
+from conformance.operators import OPERATORS, vector_of
 
 ALL_LEVELS = [name for name, operator in OPERATORS.items() if operator.levels == "all"]
 
@@ -83,3 +86,17 @@ def test_operators_of_packages_have_pairs(name):
     assert len(cases) >= 30
     for case in cases:
         operator.validate(case.inputs, case.attributes)
+
+
+@pytest.mark.parametrize("operator", [name for name, each in OPERATORS.items() if each.is_gradient])
+def test_gradients_of_one_shape_come_twice(operator):
+    """So that one that is added to what the call before left in memory fails."""
+    planted = PlantedFaults((fault_named("gradient-not-cleared"),), operator)
+    right = right_operator(operator, None)
+    least = OPERATORS[operator].levels == "least"
+    cases = list(of_one_checksum(OPERATORS[operator], 0))
+    assert any(
+        not_conforming([planted], vector_of(case), Baseline(case, right))
+        for case in cases
+        if case.tier == "smoke" or not least
+    )
