@@ -444,6 +444,8 @@ def _mean_of_batch(right: Array, _gathered: Gathered) -> Array:
 
 def _beyond_blocks(shape: tuple[int, ...]) -> Any:
     """Mark the cells that blocks of 8 by 8 leave out, where both counts of blocks are swapped."""
+    if len(shape) < 4:
+        return False
     *_, rows, columns = np.indices(shape, sparse=True)
     return (rows >= -(-shape[-1] // 8) * 8) | (columns >= -(-shape[-2] // 8) * 8)
 
@@ -579,8 +581,8 @@ FAULTS: Faults = {
         _zero_at(entries(ROW, lambda n, count: (n == count - 1) & (count > 1))),
     ),
     "gradient-blocks-of-other-axis": _result(
-        "as many blocks of 8 rows as columns need, and the reverse; cells beyond are zero",
-        _zero_at(lambda shape: _beyond_blocks(shape) if len(shape) > 3 else False),
+        "rows beyond as many blocks of 8 as columns need are zero, and the reverse",
+        _zero_at(_beyond_blocks),
         _EVERY & Needs(axes=2),
     ),
     "gradient-later-batches-lost": _result(
