@@ -250,16 +250,20 @@ def _layout(
     shift: int = 0,
     writable: bool = True,
     least_item: int = 1,
+    one_channel: bool = False,
 ) -> Variation:
     """Return the variation in which all tensors among the inputs have some strides.
 
     It changes nothing for element types of fewer than `least_item` bytes. Strides of axes with one
-    entry count: engines take the layout from them, though numpy calls the array contiguous.
+    entry count: engines take the layout from them, though numpy calls the array contiguous. Where
+    several batches have `one_channel` each, such a layout is easily read wrong.
     """
     place = partial(_laid_out, strides=strides, before=before, shift=shift, writable=writable)
 
     def applies(data: Array) -> bool:
         if data.ndim < 2 or not data.size or data.itemsize < least_item:
+            return False
+        if one_channel and not (data.shape[0] > 1 == data.shape[1]):
             return False
         return strides is _contiguous or strides(data) != _contiguous(data)
 
@@ -284,6 +288,7 @@ VARIATIONS: dict[str, Variation] = {
         _layout("offset", _contiguous, before=1, shift=16),
         _layout("slice", _in_larger, before=1),
         _layout("channels-last", _channels_last),
+        _layout("one-channel-last", _channels_last, one_channel=True),
         _layout("fortran", _fortran),
         _layout("negative-strides", _negative),
         _layout("broadcast", _broadcast),

@@ -394,7 +394,9 @@ class Operator:
     @property
     def _pools_as(self) -> str:
         """The name of another reduction whose step the pipeline has; "" if it has none."""
-        others = (each for each in (AVERAGE, MAXIMUM, NORM) if each is not self.reduction)
+        others = (
+            each for each in (AVERAGE, MAXIMUM, NORM) if each.reduce is not self.reduction.reduce
+        )
         return next((o.name for o in others if o.reduce is self.pipeline.reduce), "")
 
     def left_open(self, attributes: Mapping[str, Any]) -> dict[str, str]:

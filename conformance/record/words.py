@@ -33,6 +33,7 @@ HOW_CALLED = {
     "offset": "with inputs at an offset in their memory",
     "slice": "with inputs that are slices of larger arrays",
     "channels-last": "with inputs whose channels lie last",
+    "one-channel-last": "with inputs of one channel, which lies last",
     "fortran": "with inputs in Fortran order",
     "negative-strides": "with inputs of negative strides",
     "broadcast": "with inputs that are broadcast along an axis",

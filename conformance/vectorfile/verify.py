@@ -159,7 +159,8 @@ def _shapes_of(case: Case) -> set[tuple[int, ...]]:
     ):
         return set()
     extents = geometric_readings(operator).extents(params)
-    shapes = {(*case.data.shape[:2], *extent) for extent in extents}
+    # A reading that leaves an axis without a window wants an exception.
+    shapes = {(*case.data.shape[:2], *e) for e in extents if operator.scatters or min(e) > 0}
     if case.gradient is None:
         return shapes
     # A gradient that no reading has an output for is invalid under all of them.

@@ -236,7 +236,6 @@ class TestExistingBackend:
         assert got.stderr == f"error: b.py:backend: {said}\n"
         assert not (project / EXPECTED).exists()
 
-
     def test_a_backend_that_is_right_nowhere_gets_no_workflow(self, project):
         """A job would fail whatever its file of expected failures says."""
         (project / "b.py").write_text("def backend(*case):\n    raise ValueError\n")

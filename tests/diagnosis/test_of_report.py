@@ -17,12 +17,12 @@ from conformance.faults import fault_named, faulty
 
 
 def raises(operator, inputs, attributes):
-    raise TypeError("missing 1 required positional argument")
+    raise TypeError("no kernel")
 
 
 def one_operator_raises(operator, inputs, attributes):
     if operator == "MaxPool-1":
-        raise TypeError("missing 1 required positional argument")
+        raise TypeError("no kernel")
     return load_backend("numpy")(operator, inputs, attributes) * np.float32(1)
 
 
@@ -119,7 +119,7 @@ def test_causes_are_left_out_or_not_asked_about_if_told_so(diagnose, proofs):
 
 
 def test_diagnose_is_one_of_three_words():
-    with pytest.raises(UsageError, match="diagnose='proved': one of none, seen, proven"):
+    with pytest.raises(UsageError, match="'none', 'seen' or 'proven'"):
         check(upper, tier="smoke", diagnose="proved")
 
 

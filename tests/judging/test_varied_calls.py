@@ -31,10 +31,11 @@ class TestSample:
     """What is called by default."""
 
     def test_each_variation_that_changes_anything_is_in_it(self):
-        """No input here is broadcast along an axis."""
+        """No input here is broadcast along an axis, nor has one channel."""
         report = check(right, tensors())
         assert report.ok
-        assert varied(report).keys() == VARIATIONS.keys() - {"again", "broadcast", "unbatched"}
+        unlike = {"again", "broadcast", "one-channel-last", "unbatched"}
+        assert varied(report).keys() == VARIATIONS.keys() - unlike
 
     def test_it_stays_small_however_many_vectors_there_are(self):
         """Three vectors of a file in each variation, fewer from many threads."""
@@ -105,9 +106,9 @@ class TestVerdict:
     def test_one_channel_has_the_strides_of_channels_last(self):
         """Numpy calls the array contiguous; a backend may take its layout from the strides."""
         data = ramp(2, 1, 2, 2) - 1
-        report = check(_batches_by_channels, [vector(data, PLANES)], variations="channels-last")
+        report = check(_batches_by_channels, [vector(data, PLANES)], variations="one-channel-last")
         assert report.counts["conforms"] == 0
-        assert varied(report)["channels-last"].failing == ("case",)
+        assert varied(report)["one-channel-last"].failing == ("case",)
 
     def test_what_then_also_fails_in_a_plain_call_is_state(self):
         """And is reported as what fails when it is called again."""

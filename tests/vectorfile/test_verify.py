@@ -94,6 +94,14 @@ def test_a_valid_case_stored_as_invalid_is_found():
     assert differences(vector) == ["attributes give output shape (1, 1, 2, 2), stored is none"]
 
 
+def test_a_reading_that_wants_an_exception_has_no_shape():
+    """A kernel that is larger than the input with the pads that are given beside SAME_UPPER."""
+    attributes = {"kernel_shape": [3, 3], "auto_pad": "SAME_UPPER", "pads": [0, 0, 0, 0]}
+    vector = vector_of(Case("a", "ONNX-AveragePool-22", attributes, (counted(1, 1, 2, 2),)))
+    assert any(isinstance(outcome, Raises) for outcome in vector.outcomes)
+    assert differences(vector) == []
+
+
 BILLIONS = 10**12
 
 

@@ -322,4 +322,5 @@ class TestStrangersFile:
         assert refusal(tmp_path / "r") == "not a regular file"
 
     def test_a_folder_is_refused(self, tmp_path):
-        assert refusal(tmp_path) == "not a regular file"
+        with pytest.raises(UsageError, match="a directory; give a file of safetensors"):
+            StoredResults(tmp_path)
