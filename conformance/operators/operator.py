@@ -394,9 +394,8 @@ class Operator:
     @property
     def _pools_as(self) -> str:
         """The name of another reduction whose step the pipeline has; "" if it has none."""
-        others = (
-            each for each in (AVERAGE, MAXIMUM, NORM) if each.reduce is not self.reduction.reduce
-        )
+        own = self.reduction.reduce
+        others = (each for each in (AVERAGE, MAXIMUM, NORM) if each.reduce is not own)
         return next((o.name for o in others if o.reduce is self.pipeline.reduce), "")
 
     def left_open(self, attributes: Mapping[str, Any]) -> dict[str, str]:
