@@ -25,8 +25,9 @@ from conformance.judging.distributed import Distributed
 from conformance.judging.judge import accepted
 from conformance.judging.votes import separators
 from conformance.progress import Found, Progress
-from conformance.record.report import RETURNED, ClauseReport, Report, Result
-from conformance.vector import Case, Outputs, Vector, outputs_of
+from conformance.record.report import RETURNED, ClauseReport, Diagnosis, Report, Result
+from conformance.text import listed
+from conformance.vector import Case, Outputs, Vector, forward_name, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
 
 _CALLED_AGAIN = 1000
@@ -90,33 +91,42 @@ def explained(
     readings = _readings(report.readings)
     told = sum(len(finding.vectors) for finding in varied)
     failures = told + len(state.vectors) + len(mismatches) + _not_kept(report)
-    laboratory, unasked = None, _unasked(runner)
-    if isinstance(runner, Runner) and not unasked:
-        laboratory = Laboratory(
-            runner,
-            readings,
-            failing=report.failing,
-            budget=budget,
-            seed=seed,
-            valid=valid,
-            progress=progress,
-            found=found,
+    parts: list[list[Diagnosis]] = []
+    ended: dict[str, str] = {}
+    unasked = _unasked(runner)
+    for failed, beside in _by_operator(mismatches, conforming):
+        pairs = failed
+        operator = forward_name(pairs[0][0].case.operator)
+        laboratory = None
+        if isinstance(runner, Runner) and not unasked:
+            laboratory = Laboratory(
+                runner,
+                readings,
+                failing=report.failing,
+                budget=budget,
+                seed=seed,
+                valid=valid,
+                progress=progress,
+                found=found,
+            )
+            state = state.with_others(_right_now(pairs, laboratory))
+            pairs = [pair for pair in pairs if pair[0].case.id not in state.vectors]
+        parts.append(
+            diagnose(
+                pairs,
+                beside,
+                readings,
+                laboratory=laboratory,
+                unasked=unasked,
+                budget=budget,
+                progress=progress,
+            )
         )
-        state = state.with_others(_right_now(mismatches, laboratory))
-        mismatches = [pair for pair in mismatches if pair[0].case.id not in state.vectors]
+        if laboratory is not None and laboratory.ended and not all(d.is_known for d in parts[-1]):
+            ended[operator] = laboratory.ended
     told += len(state.vectors)
-    diagnoses = diagnose(
-        mismatches,
-        conforming,
-        readings,
-        failures=failures,
-        told=told,
-        laboratory=laboratory,
-        unasked=unasked,
-        budget=budget,
-        progress=progress,
-    )
-    total, sample_of = told + len(mismatches), 0
+    diagnoses = statements.united(parts, told=told, failures=failures)
+    total, sample_of = told, 0
     if diagnoses:
         total, sample_of = diagnoses[0].total, diagnoses[0].sample_of
     diagnoses[:0] = [
@@ -124,12 +134,50 @@ def explained(
         *(statements.of_state(found, total, sample_of) for found in state.findings),
     ]
     notes = (*report.notes, state.note) if state.note else report.notes
-    if laboratory is not None and laboratory.ended and not all(d.is_known for d in diagnoses):
-        notes += (f"experiments on likely causes ended early: {laboratory.ended}",)
+    notes += tuple(
+        f"experiments on likely causes ended early: {why}: {listed(names)}"
+        for why, names in _by_reason(ended).items()
+    )
     if diagnoses and diagnoses[0].sample_of:
         searched = f"{diagnoses[0].total:,} of {failures:,} failures"
         notes += (f"likely causes were searched for {searched}",)
     return replace(report, diagnoses=tuple(diagnoses), notes=notes)
+
+
+def _by_operator(
+    mismatches: Sequence[Mismatch], conforming: Sequence[Vector]
+) -> list[tuple[list[Mismatch], list[Vector]]]:
+    """Return the failures of each operator and its gradient, most first, and what conforms.
+
+    Operators share no work that a search may be: what one has takes nothing from others. What
+    conforms is of the same operator, and of those that never fail: what is wrong has to be right
+    there.
+    """
+    failed: dict[str, list[Mismatch]] = {}
+    for vector, outputs in mismatches:
+        failed.setdefault(forward_name(vector.case.operator), []).append((vector, outputs))
+    never = [vector for vector in conforming if forward_name(vector.case.operator) not in failed]
+    return [
+        (
+            pairs,
+            [
+                *(
+                    vector
+                    for vector in conforming
+                    if forward_name(vector.case.operator) == operator
+                ),
+                *never,
+            ],
+        )
+        for operator, pairs in sorted(failed.items(), key=lambda item: -len(item[1]))
+    ]
+
+
+def _by_reason(ended: Mapping[str, str]) -> dict[str, list[str]]:
+    reasons: dict[str, list[str]] = {}
+    for operator, why in ended.items():
+        reasons.setdefault(why, []).append(operator)
+    return reasons
 
 
 def _right_now(mismatches: Sequence[Mismatch], laboratory: Laboratory) -> list[Vector]:

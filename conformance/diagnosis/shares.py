@@ -8,8 +8,8 @@ STATE = 300_000
 """For failures that depend on earlier calls: a hundred fresh starts, of which few have none."""
 AGAIN = 20_000
 """For calling failures again."""
-EXPERIMENTS = 240_000
-"""For all experiments on causes."""
+EXPERIMENTS = 100_000
+"""For all experiments on causes of one operator."""
 OF_A_CASE = 60_000
 """The same, where each failing case of many is looked into: in fuzzing."""
 CAUSE = 50_000

@@ -175,16 +175,20 @@ def _of_ids(vectors: tuple[str, ...], total: int, sample_of: int) -> Diagnosis:
     return Diagnosis("", (), len(vectors), 0, total, vectors=vectors, sample_of=sample_of)
 
 
-def united(parts: Sequence[Sequence[Diagnosis]]) -> list[Diagnosis]:
+def united(
+    parts: Sequence[Sequence[Diagnosis]], *, told: int = 0, failures: int = 0
+) -> list[Diagnosis]:
     """Join the diagnoses of the parts of one run, each made of its own mismatches.
 
-    Those that name the same faults or the same rule are one, with counts added up. A condition, an
-    alternative or what was observed is kept where every part has it, and a proof where every part
-    has one. What reports of earlier versions say without a behaviour stays apart, as it is.
+    Those that name the same faults under the same condition, or the same rule, or know nothing but
+    the same condition, are one, with counts added up. An alternative or what was observed is kept
+    where every part has it, and a proof where every part has one. What reports of earlier versions
+    say without a behaviour stays apart, as it is. `told` failures have a cause besides, and there
+    are `failures`, if more than the parts say.
     """
     firsts = [part[0] for part in parts if part]
-    total = sum(first.total for first in firsts)
-    failures = sum(first.sample_of or first.total for first in firsts)
+    total = told + sum(first.total for first in firsts)
+    failures = max(failures, told + sum(first.sample_of or first.total for first in firsts))
     sample_of = failures if failures > total else 0
     same: dict[tuple[object, ...], list[Diagnosis]] = {}
     for diagnosis in map(_with_behaviour, chain(*parts)):
@@ -205,14 +209,13 @@ def _with_behaviour(diagnosis: Diagnosis) -> Diagnosis:
 def _identity(diagnosis: Diagnosis) -> tuple[object, ...]:
     """Return what two diagnoses of one cause have in common."""
     if diagnosis.faults or not diagnosis.is_known:
-        return diagnosis.faults
+        return (diagnosis.faults, diagnosis.condition)
     variations = tuple(each.variation for each in diagnosis.calls)
     return (diagnosis.kind, diagnosis.behaviour or diagnosis.summary, variations)
 
 
 def _united(alike: Sequence[Diagnosis], total: int, sample_of: int) -> Diagnosis:
     first = alike[0]
-    same_condition = len({d.condition for d in alike}) == 1
     return _summarized(
         first,
         explained=sum(d.explained for d in alike),
@@ -220,7 +223,7 @@ def _united(alike: Sequence[Diagnosis], total: int, sample_of: int) -> Diagnosis
         total=total,
         contradicted=sum(d.contradicted for d in alike),
         conforming=sum(d.conforming for d in alike),
-        condition=first.condition if same_condition else "",
+        condition=first.condition,
         raised=all(d.raised for d in alike),
         alternatives=tuple(
             name for name in first.alternatives if all(name in d.alternatives for d in alike)

@@ -30,11 +30,18 @@ def test_parts_of_a_run_that_learned_the_same_rule_are_one():
     assert joined.proof == Proof(48, 48, 0, "time was up")
 
 
-def test_parts_of_a_run_that_do_not_agree_on_a_condition_leave_it_out():
+def test_a_cause_under_another_condition_stays_apart():
     even = Diagnosis("", ("f",), 1, 1, 1, behaviour="answers 0", condition="the kernel is even")
     assert caused(even) == "answers 0, where the kernel is even"
-    (joined,) = united([[even], [replace(even, condition="the kernel is 2")]])
-    assert joined.summary == "2 of 2 failures are reproduced bit for bit by: answers 0"
+    other = replace(even, condition="the kernel is 2")
+    assert [caused(one) for one in united([[even], [even, other]])] == [*map(caused, (even, other))]
+
+
+def test_failures_that_have_a_cause_besides_count():
+    one = Diagnosis("", ("f",), 1, 1, 1, behaviour="answers 0")
+    (joined,) = united([[one]], told=2, failures=9)
+    assert joined.summary.startswith("1 of a sample of 3 failures ")
+    assert joined.sample_of == 9
 
 
 def test_calls_of_variations_add_up_over_the_parts_of_a_run():
