@@ -15,17 +15,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
 from conformance.budget import Share
 from conformance.cases.minimize import polished
+from conformance.diagnosis.conditions import Where
 from conformance.diagnosis.hypothesis import Bools, Hypothesis, Sample
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.planting import FaultHypothesis, Together
 from conformance.diagnosis.reproduce import equal_numbers
 from conformance.diagnosis.rule_search import RuleSearch
-from conformance.diagnosis.rules import manner_of
+from conformance.diagnosis.rules import Rule, manner_of
 from conformance.diagnosis.shares import CAUSE, SMALLEST
 from conformance.diagnosis.slips import likely_slips
 from conformance.diagnosis.smallest import as_python
@@ -37,9 +39,7 @@ from conformance.record.report import Proof
 from conformance.reference.rounding import Doubles, widen
 from conformance.vector import Case, Vector
 
-_MOST_CAUSES = 3
-_SHARE = 3
-"""A condition is learned for a fault that explains one in so many of the failures left."""
+_MOST_CAUSES = 8
 _APART = 2.0**-6
 """By how much of the largest value others differ, where that is no matter of rounding."""
 _FEW_STRAYS = 10
@@ -64,11 +64,16 @@ class Experiments:
         """The causes that are confirmed so far."""
         return self._known.confirmed
 
-    def on_faults(self, suspects: Sequence[Sequence[Together]]) -> list[Trial | None]:
+    def on_faults(
+        self,
+        suspects: Sequence[Sequence[Together]],
+        conditional: Sequence[Sequence[tuple[Together, Where]]] = (),
+    ) -> list[Trial | None]:
         """Return for each suspect, given by its faults and alternatives to them, what it came to.
 
         The first alternative that is confirmed is taken, else the first that is not refuted; None
-        where all are.
+        where all are. Then those are tried that are `conditional`: under conditions for which the
+        vectors of the run speak.
         """
         rivals = list(dict.fromkeys(fault for faults, *_ in suspects for fault in faults))
         trials: list[Trial | None] = [None] * len(suspects)
@@ -77,8 +82,9 @@ class Experiments:
             if not self._has(suspects[number][0]):
                 trials[number] = self._on_suspect(suspects[number], rivals)
         for number, (faults, *_) in enumerate(suspects):
-            if trials[number] is None and len(faults) == 1 and not self._is_enough:
-                trials[number] = self._under_condition(faults, rivals)
+            for others, where in conditional[number] if conditional else [(faults, ())]:
+                if trials[number] is None and len(others) == 1 and not self._is_enough:
+                    trials[number] = self._under_condition(others, where, rivals)
         return trials
 
     def on_rules(self) -> list[Trial]:
@@ -128,7 +134,9 @@ class Experiments:
             over = self._laboratory.ended or "few such cases can be drawn"
             predicted = f"{len(trial.predicted):,} of {trial.asked:,} fresh cases as predicted"
             missing = f"{over}, {predicted}"
-            if trial.may_be_hidden:
+            if trial.holds_mostly:
+                missing = predicted
+            elif trial.may_be_hidden:
                 missing = f"{predicted}, and the others wrong in another way"
         elif isinstance(trial.hypothesis, FaultHypothesis) and (strays := self._unexplained(trial)):
             others = trial.quiet + len(trial.strays)
@@ -347,27 +355,39 @@ class Experiments:
     def _settled(self, trial: Trial, contradicted: Together, rivals: Sequence[Fault]) -> Trial:
         """Return what is confirmed, or one that was contradicted, under a condition."""
         if contradicted and self._unexplained(trial):
-            instead = self._on_condition(contradicted, rivals)
+            instead = self._on_condition(contradicted, (), rivals)
             if instead is not None and not self._unexplained(instead):
                 return instead
         self._known.confirm(trial)
         return trial
 
-    def _under_condition(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
+    def _under_condition(
+        self, faults: Together, where: Where, rivals: Sequence[Fault]
+    ) -> Trial | None:
         """Learn when a backend has a fault, in place of what is confirmed and it explains."""
         always = FaultHypothesis(faults, self._known.planting)
         covered = [t for t in self._known.confirmed if all(map(always.explains, t.predicted))]
-        return self._in_place_of(covered, partial(self._on_condition, faults, rivals))
+        attempt = partial(self._on_condition, faults, where, rivals)
+        return self._in_place_of(covered, attempt) if covered else attempt()
 
-    def _on_condition(self, faults: Together, rivals: Sequence[Fault]) -> Trial | None:
-        """Learn when a backend has a fault, and hold that against fresh cases; None if in vain."""
+    def _on_condition(
+        self, faults: Together, where: Where, rivals: Sequence[Fault]
+    ) -> Trial | None:
+        """Learn when a backend has a fault, and hold that against fresh cases; None if in vain.
+
+        The first condition is that `where` the vectors of the run have it.
+        """
         hypothesis = always = FaultHypothesis(faults, self._known.planting)
         hypothesis.prepare([s.vector for s in (*self._known.failing, *self._known.conforming)])
         shown = self._known.shown(hypothesis, len(self._known.failing))
         absent = [s for s in self._known.conforming if hypothesis.fails(s.vector)]
-        left = sum(not self._known.is_explained(s) for s in self._known.failing)
-        # Exceptions are all alike: which of them a fault explains, a rule says as well.
-        if all(s.outputs is None for s in shown) or _SHARE * len(shown) < left:
+        if not shown:
+            return None
+        if where:
+            conditions = tuple(chain(*(places[0] for places in where)))
+            readings = tuple(sorted(self._laboratory.readings(shown[0].vector).items()))
+            hypothesis = replace(always, condition=Rule((conditions,), readings=readings))
+        elif not self._is_worth_a_condition(shown):
             return None
         share = self._laboratory.share(CAUSE)
         trial = self._trying.tried(hypothesis, shown, rivals, share)
@@ -377,8 +397,10 @@ class Experiments:
                 break
             if share.is_spent:
                 break
-            shown += trial.predicted
-            absent += trial.absent
+            # One case in which it is absent tells little: what is like it tells why.
+            like = self._rules.like(trial.absent)
+            shown += [*trial.predicted, *filter(always.explains, like)]
+            absent += [*trial.absent, *(s for s in like if always.fails(s.vector) and not s.failed)]
             if len(shown) >= _FEW:
                 condition = self._rules.condition(always, shown, absent)
                 if condition is None or any(condition.fails(s.vector) for s in absent):
@@ -386,10 +408,14 @@ class Experiments:
                 hypothesis = replace(always, condition=condition)
             trial = self._trying.tried(hypothesis, shown, rivals, share)
         if not trial.is_confirmed or any(hypothesis.fails(s.vector) for s in absent):
-            return None
+            return trial if trial.holds_mostly else None
         trial = self._rules.under_wider(trial, [*shown, *absent], rivals, share)
         self._known.confirm(trial)
         return trial
+
+    def _is_worth_a_condition(self, shown: Sequence[Sample]) -> bool:
+        """Say whether a fault explains enough failures that are left to learn when it is there."""
+        return sum(not self._known.is_explained(s) for s in shown) >= _FEW
 
     def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
         """Confirm a rule for failures, which are of one manner; None in vain."""

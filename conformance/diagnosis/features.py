@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain, zip_longest
+from itertools import chain, combinations, zip_longest
 from typing import Any, TypeVar
 
 from conformance.cases.near import Feature
@@ -14,6 +15,8 @@ from conformance.vector import Vector
 
 T = TypeVar("T")
 
+_PAIRED = 16
+"""Features, the most common ones, of which two may set vectors apart."""
 LIGHT = 4000
 """The largest weight of a vector that is tried quickly."""
 
@@ -103,6 +106,27 @@ def condition(
         chosen.append(best)
         left = remaining
     return tuple(chosen), len(left)
+
+
+def apart(
+    some: Sequence[Collection[str]], others: Sequence[Collection[str]]
+) -> tuple[tuple[str, ...], list[int]]:
+    """Return one or two features that none of the others has together, and which of `some` have.
+
+    These are as many as can be, and fewer features are better; no features if there are none such.
+    """
+    counts = Counter(chain(*some))
+    single = [(word,) for word in sorted(counts)]
+    often = sorted(counts, key=lambda word: -counts[word])[:_PAIRED]
+    best: tuple[tuple[str, ...], list[int]] = (), []
+    for words in (*single, *combinations(often, 2)):
+        if len(best[1]) >= min(counts[word] for word in words):
+            continue
+        if not any(all(word in other for word in words) for other in others):
+            kept = [i for i, each in enumerate(some) if all(word in each for word in words)]
+            if len(kept) > len(best[1]):
+                best = words, kept
+    return best
 
 
 def thinned(items: Sequence[T], most: int) -> Sequence[T]:

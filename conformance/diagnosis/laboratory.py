@@ -66,6 +66,8 @@ class Laboratory:
         self.seed = seed
         self.rng = np.random.default_rng(seed)
         self._valid = tuple(valid)
+        self.about: set[str] = set()
+        """Disputed clauses of the failures of which it is not known what the backend follows."""
         self.asked = 0
         """How many cases the backend was asked."""
         self._runner = runner
@@ -111,7 +113,8 @@ class Laboratory:
         """Return a case with its outcomes; None if an answer to it would tell nothing.
 
         That is where the bound tells nothing, or where a disputed clause of the geometry applies of
-        which it is not known which reading the backend follows; nor is a case asked twice.
+        which it is not known which reading the backend follows, unless failures are `about` it; nor
+        is a case asked twice.
         """
         if case is None or case.id in self._known:
             return None
@@ -121,7 +124,7 @@ class Laboratory:
             return None
         open_clauses = self.open_clauses(vector)
         geometric = {clause.name for clause in disputed_of(operator) if clause.is_geometric}
-        return None if open_clauses & geometric else vector
+        return None if (open_clauses & geometric) - self.about else vector
 
     def open_clauses(self, vector: Vector) -> set[str]:
         """Return the disputed clauses of a vector of which it is not known what is followed."""

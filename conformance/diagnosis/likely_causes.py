@@ -119,6 +119,7 @@ def _proven(
 ) -> list[Diagnosis]:
     """Return the causes that experiments leave standing, and what is left over."""
     laboratory.begin()
+    laboratory.about = set().union(*(laboratory.open_clauses(v) for v, _ in failures.pairs))
     small = [_is_small(vector.case) for vector, _ in failures.pairs]
     vectors = [v for (v, _), is_small in zip(failures.pairs, small, strict=True) if is_small]
     chosen = {id(vector) for vector in spread(vectors, _FAILING)}
@@ -133,7 +134,8 @@ def _proven(
     )
     experiments = Experiments(known)
     faults = experiments.on_faults(
-        [(cause.faults, *((fault,) for fault in cause.alternatives)) for cause in causes]
+        [(cause.faults, *((fault,) for fault in cause.alternatives)) for cause in causes],
+        [[(each.faults, each.where) for each in (cause, *cause.rivals)] for cause in causes],
     )
     rules = experiments.on_rules()
     # All failed in the run, also exceptions that readings excuse which are not followed.

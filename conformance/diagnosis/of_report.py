@@ -12,7 +12,7 @@ from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
 from conformance.budget import Budget
 from conformance.diagnosis import statements
-from conformance.diagnosis.features import weight
+from conformance.diagnosis.features import thinned, weight
 from conformance.diagnosis.laboratory import Laboratory, samples_from
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.named_causes import cause_named, explaining
@@ -32,8 +32,8 @@ from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
 
 _CALLED_AGAIN = 1000
 _AT_ONCE = 16
-_CONFORMING = 1200
-"""Conforming vectors that are read to choose from; more would only take longer."""
+_CONFORMING, _BESIDE = 400, 4
+"""Conforming vectors, of an operator that fails and of each other one, that are read."""
 _VALID = 24
 """Valid vectors of an operator that invalid cases are made of, about."""
 
@@ -85,17 +85,20 @@ def explained(
         unstable = {*report.repeated.differing} if report.repeated else set()
         state = state.with_others([v for v, _ in mismatches if v.case.id in unstable])
         mismatches = [pair for pair in mismatches if pair[0].case.id not in unstable]
-        conforming = _conforming(sources, right)
+        excused = _excused(mismatches, report.inconsistent)
+        mismatches = [pair for pair in mismatches if pair[0].case.id not in excused]
+        failed = {forward_name(vector.case.operator) for vector, _ in mismatches}
+        conforming = _conforming(sources, right, failed)
         known = [*(vector for vector, _ in mismatches), *conforming]
         valid = _valid(sources, known, {skipped.id for skipped in report.skipped})
     readings = _readings(report.readings)
-    told = sum(len(finding.vectors) for finding in varied)
+    told = sum(len(finding.vectors) for finding in varied) + len(excused)
     failures = told + len(state.vectors) + len(mismatches) + _not_kept(report)
     parts: list[list[Diagnosis]] = []
     ended: dict[str, str] = {}
     unasked = _unasked(runner)
-    for failed, beside in _by_operator(mismatches, conforming):
-        pairs = failed
+    for mine, beside in _by_operator(mismatches, conforming):
+        pairs = mine
         operator = forward_name(pairs[0][0].case.operator)
         laboratory = None
         if isinstance(runner, Runner) and not unasked:
@@ -132,6 +135,10 @@ def explained(
     diagnoses[:0] = [
         *(statements.of_variations(found, total, sample_of) for found in varied),
         *(statements.of_state(found, total, sample_of) for found in state.findings),
+        *(
+            statements.of_readings(clauses, ids, total, sample_of)
+            for clauses, ids in _by_clauses(excused).items()
+        ),
     ]
     notes = (*report.notes, state.note) if state.note else report.notes
     notes += tuple(
@@ -171,6 +178,33 @@ def _by_operator(
         )
         for operator, pairs in sorted(failed.items(), key=lambda item: -len(item[1]))
     ]
+
+
+def _excused(
+    failures: Sequence[Mismatch], inconsistent: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return failures by id, with clauses, that raised what one of several readings allows.
+
+    These are `inconsistent`: other answers follow another reading, and no attribute says where.
+    """
+    raised = [
+        vector
+        for vector, outputs in failures
+        if outputs is None and not inconsistent.isdisjoint(vector.clauses)
+    ]
+    allowed = accepted(raised, [None] * len(raised))
+    return {
+        vector.case.id: tuple(clause for clause in vector.clauses if clause in inconsistent)
+        for vector, conforms in zip(raised, allowed, strict=True)
+        if conforms
+    }
+
+
+def _by_clauses(excused: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...], list[str]]:
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name, clauses in excused.items():
+        groups.setdefault(clauses, []).append(name)
+    return groups
 
 
 def _by_reason(ended: Mapping[str, str]) -> dict[str, list[str]]:
@@ -229,16 +263,18 @@ def _mismatches(
     return mismatches
 
 
-def _conforming(sources: Sequence[Source], right: Mapping[str, Sequence[str]]) -> list[Vector]:
+def _conforming(
+    sources: Sequence[Source], right: Mapping[str, Sequence[str]], failed: Collection[str]
+) -> list[Vector]:
     """Return some of the vectors that conform, by the ids of those of each operator.
 
-    Also of operators that never fail: what fails in others has to be right there.
+    Few of operators of which none `failed`: what fails in others has to be right there.
     """
     conforming: list[Vector] = []
     for source in sources:
         ids = right.get(source.operator, [])
-        step = -(-len(ids) * len(right) // _CONFORMING) or 1
-        conforming += _read(source, ids[::step])
+        most = _CONFORMING if forward_name(source.operator) in failed else _BESIDE
+        conforming += _read(source, thinned(ids, most))
     return conforming
 
 

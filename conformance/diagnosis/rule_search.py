@@ -73,7 +73,7 @@ class RuleSearch:
                         best = trial
                     if not any(manner_of(s) == manner for s in trial.strays):
                         return best
-                known += _of_manner(self._like(trial.absent), manner)
+                known += _of_manner(self.like(trial.absent), manner)
             if not rules:
                 break
         return best
@@ -180,8 +180,8 @@ class RuleSearch:
         self._laboratory.budget.spend(ROW * rows_of(samples))
         return learned(samples, self._laboratory.seed, readings=readings, others=others)
 
-    def _like(self, samples: Sequence[Sample]) -> list[Sample]:
-        """Return fresh samples near some that refuted a rule, which is learned again with them."""
+    def like(self, samples: Sequence[Sample]) -> list[Sample]:
+        """Return fresh samples near some that refuted a cause, which is learned again with them."""
         bases = [s.vector for s in samples]
         drawn = islice(self._laboratory.near(bases, bases), _LIKE if bases else 0)
         vectors = [v for v in drawn if v is not None and not self._known.is_explained_otherwise(v)]

@@ -15,7 +15,7 @@ from itertools import combinations
 
 from conformance.budget import Budget, Share
 from conformance.diagnosis.conditions import Where
-from conformance.diagnosis.features import LIGHT, condition, features, spread, weight
+from conformance.diagnosis.features import LIGHT, apart, features, spread, weight
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
 from conformance.faults.fault import Fault
 from conformance.progress import Progress
@@ -24,12 +24,16 @@ from conformance.vector import Vector
 Together = tuple[Fault, ...]
 
 _ROUNDS = (40, 12, 8)  # mismatches of a sample, round by round
-_CAUSES = 6
+_CAUSES = 12
+_SCORED = 240
+"""Mismatches that causes are weighed by."""
 _FRUITLESS = 8
 _PAIR_SEARCHES = 5
 _PARTNERS = 5
+_RIVALS = 3
 _FEW = 24
-_CONJUNCTS = 2
+_SHARED = 4
+"""Mismatches, at least, that a condition is seen in."""
 
 
 @dataclass(slots=True, eq=False)
@@ -39,7 +43,7 @@ class Cause:
     Mismatches and conforming vectors go by their numbers. `where` holds what sets the mismatches
     explained apart from all those vectors; they are `set_apart` then, and none is left
     `contradicted`.
-    `alternatives` fit as well.
+    `alternatives` fit as well, `rivals` nearly so.
     """
 
     faults: Together
@@ -48,6 +52,7 @@ class Cause:
     where: Where = ()
     set_apart: int = 0
     alternatives: list[Fault] = field(default_factory=list)
+    rivals: list[Cause] = field(default_factory=list)
 
     @property
     def score(self) -> tuple[int, ...]:
@@ -81,7 +86,8 @@ class Search:
         self._share = share or Budget().share()
         self._reproductions = Reproductions(self._share.budget)
         self._broken: dict[Together, list[bool]] = {}
-        self._sample: list[int] = []
+        # What tells causes apart may lie in few mismatches: more are looked at than searched.
+        self._scored = _numbers([each.vector for each in mismatches], _SCORED)
         self._pair_searches = _PAIR_SEARCHES
 
     def run(self) -> tuple[list[Cause], list[int]]:
@@ -92,7 +98,6 @@ class Search:
             self._tick(len(left))
             sample = _numbers([self._mismatches[i].vector for i in left], most)
             fresh = [left[i] for i in sample]
-            self._sample = sorted({*self._sample, *fresh})
             single = self._singly(causes, fresh)
             left = self._held_against_all(causes, single, left)
             paired = self._in_pairs(single, [i for i in fresh if i in left])
@@ -203,7 +208,7 @@ class Search:
         causes = [
             Cause(
                 faults,
-                self._explained(faults, self._sample),
+                self._explained(faults, self._scored),
                 self._broken_by(faults, len(self._conforming)),
             )
             for faults in candidates
@@ -212,7 +217,8 @@ class Search:
         plausible = [cause for cause in causes if self._is_plausible(cause)]
         if not plausible:
             return None
-        best = max(plausible, key=lambda cause: cause.score)
+        best, *rivals = sorted(plausible, key=lambda cause: cause.score, reverse=True)
+        best.rivals = rivals[:_RIVALS]
         best.alternatives = [
             other.faults[0]
             for other in plausible
@@ -240,15 +246,15 @@ class Search:
         """Say whether little speaks against a cause, or a condition on attributes removes it."""
         if not cause.contradicted:
             return True
-        words, left = condition(
-            [self.features[i] for i in cause.explained],
-            [self.others[i] for i in cause.contradicted],
-            most=_CONJUNCTS,
+        explained = [*cause.explained]
+        words, kept = apart(
+            [self.features[i] for i in explained], [self.others[i] for i in cause.contradicted]
         )
-        # A few mismatches have something in common by chance.
-        if left == 0 and len(cause.explained) >= min(4, len(self._sample)):
-            known = self.features[next(iter(cause.explained))]
+        # A few mismatches have something in common by chance; a few others are explained by chance.
+        if len(kept) >= min(_SHARED, len(self._scored)) and 2 * len(kept) >= len(explained):
+            known = self.features[explained[kept[0]]]
             cause.where = tuple(((known[word],),) for word in words)
+            cause.explained = {explained[i]: cause.explained[explained[i]] for i in kept}
             cause.set_apart = len(cause.contradicted)
             cause.contradicted = frozenset()
             return True

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-SEARCH = 60_000
-"""For faults of the catalogue that reproduce failures, where experiments follow."""
+SEARCH = 200_000
+"""For faults of the catalogue that reproduce failures of one operator."""
 STATE = 300_000
 """For failures that depend on earlier calls: a hundred fresh starts, of which few have none."""
 AGAIN = 20_000
 """For calling failures again."""
-EXPERIMENTS = 100_000
+EXPERIMENTS = 240_000
 """For all experiments on causes of one operator."""
 OF_A_CASE = 60_000
 """The same, where each failing case of many is looked into: in fuzzing."""

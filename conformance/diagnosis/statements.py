@@ -171,6 +171,18 @@ def of_variations(finding: VariedFinding, total: int, sample_of: int) -> Diagnos
     )
 
 
+def of_readings(
+    clauses: Sequence[str], vectors: Sequence[str], total: int, sample_of: int
+) -> Diagnosis:
+    """Return exceptions that one of several readings excuses as one of so many failures."""
+    return _summarized(
+        _of_ids(tuple(vectors), total, sample_of),
+        kind="reading",
+        behaviour=f"an exception that one of the readings of {listed(clauses)} allows",
+        raised=True,
+    )
+
+
 def _of_ids(vectors: tuple[str, ...], total: int, sample_of: int) -> Diagnosis:
     return Diagnosis("", (), len(vectors), 0, total, vectors=vectors, sample_of=sample_of)
 

@@ -21,6 +21,8 @@ _FOR_IN_PART = 10
 """The same for each in which more is wrong than predicted."""
 _FOR_HIDDEN = 2
 """The same for each that another fault may hide."""
+_FOR_OTHERS = 10
+"""The same for each that went another way, where it is true of nearly all cases."""
 _FEW = 6
 """Predictions besides exceptions that confirm a fault of gradients, at least."""
 
@@ -71,9 +73,15 @@ class Trial:
         return bool(others) and not self.absent and _FOR_HIDDEN * others <= len(self.predicted)
 
     @property
+    def holds_mostly(self) -> bool:
+        """Whether nearly all fresh cases went as predicted: it is true but for its condition."""
+        others = len(self.absent) + len(self.other) + len(self.in_part) + len(self.unclear)
+        return 0 < _FOR_OTHERS * others <= len(self.predicted)
+
+    @property
     def stands(self) -> bool:
-        """Whether it is confirmed, or may be yet."""
-        return not self.is_refuted or self.may_be_hidden
+        """Whether it is confirmed, or may be yet, or is true of nearly all cases."""
+        return not self.is_refuted or self.may_be_hidden or self.holds_mostly
 
     @property
     def is_confirmed(self) -> bool:

@@ -567,9 +567,10 @@ class Diagnosis:
     """A likely cause of mismatches.
 
     `kind` says what it is: a "fault" of the catalogue, a "rule" that was learned, "state" that
-    outlives a call, a "variation" of the call in which alone it fails, or "unknown" ("" in a report
-    of an earlier version). `behaviour` says what is wrong, alone; "" where that is unknown, and in
-    a report of an earlier version. `summary` is the one sentence that is made of the other fields.
+    outlives a call, a "variation" of the call in which alone it fails, a "reading" that is followed
+    in these alone, or "unknown" ("" in a report of an earlier version). `behaviour` says what is
+    wrong, alone; "" where that is unknown, and in a report of an earlier version. `summary` is the
+    one sentence that is made of the other fields.
     `proof` is what fresh cases said of it, and `smallest` a small call that shows it, as Python.
     The faults named, planted together, reproduce `explained` of `total` mismatches, `exact` of them
     bit for bit; `contradicted` of `conforming` vectors conform although the faults would break
@@ -595,7 +596,7 @@ class Diagnosis:
     threads: tuple[str, ...] = ()
     vectors: tuple[str, ...] = ()
     sample_of: Count = 0
-    kind: Literal["", "fault", "rule", "state", "variation", "unknown"] = ""
+    kind: Literal["", "fault", "rule", "state", "variation", "reading", "unknown"] = ""
     proof: Proof | None = None
     smallest: str = ""
     behaviour: str = ""
@@ -607,7 +608,7 @@ class Diagnosis:
     @property
     def is_known(self) -> bool:
         """Whether it says what is wrong."""
-        return bool(self.faults) or self.kind in {"rule", "state", "variation"}
+        return bool(self.faults) or self.kind not in {"", "unknown"}
 
     @property
     def is_confirmed(self) -> bool:

@@ -9,7 +9,7 @@ from support.fakes import check, pool, ramp, right, vector
 from support.fault_probes import light_probes
 
 from conformance.diagnosis import likely_causes
-from conformance.diagnosis.features import condition, features, spread
+from conformance.diagnosis.features import apart, condition, features, spread
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.of_report import explained
 from conformance.diagnosis.search import Cause
@@ -231,6 +231,15 @@ def test_a_condition_holds_for_all_and_excludes_the_others():
 def test_no_condition_where_nothing_tells_apart():
     """Features that the others share too are no condition."""
     assert condition([frozenset("a")], [frozenset("ab")]) == ((), 1)
+
+
+def test_what_sets_most_apart_is_found_though_a_few_are_explained_by_chance():
+    """One of five has another type; none of the others has both that and padding."""
+    some = [{"float64", "padded"}] * 4 + [{"float32", "padded"}]
+    assert apart(some, [{"float32"}, {"float32", "padded"}]) == (("float64",), [0, 1, 2, 3])
+    words, kept = apart(some, [{"float64"}, {"float32", "padded"}])
+    assert ({*words}, kept) == ({"float64", "padded"}, [0, 1, 2, 3])
+    assert apart(some, [{"float64", "padded", "float32"}]) == ((), [])
 
 
 def test_features_tell_what_attributes_are_about():

@@ -8,7 +8,7 @@ from support.fakes import pool, ramp, right, vector
 from support.fault_probes import light_probes
 from support.stored_outputs import answered, as_file
 
-from conformance import check, load_backend
+from conformance import check, evaluate, load_backend
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import InProcess
 from conformance.diagnosis import explained, likely_causes
@@ -100,6 +100,35 @@ def upper(operator, inputs, attributes):
     if attributes.get("auto_pad") == "same_lower":
         attributes = attributes | {"auto_pad": "same_upper"}
     return load_backend("numpy")(operator, inputs, attributes)
+
+
+def test_what_one_operator_is_told_alone_it_is_told_beside_others():
+    """Each is searched for itself; what is found in several is one cause."""
+    operators = ["MaxPool-1", "PyTorch-max_pool2d", "TOSA-MAX_POOL2D"]
+    wrong = faulty(fault_named("strides-reversed"))
+    report = check(wrong, light_probes(*operators)[::6], diagnose="seen")
+    first, *others = report.diagnoses
+    assert (first.faults, first.condition) == (("strides-reversed",), "")
+    assert {vector.split("/")[0] for vector in first.vectors} == {*operators}
+    assert sum(each.explained for each in others) <= 1
+
+
+def test_exceptions_that_a_reading_allows_are_no_search():
+    """Where padding may be negative, float32 is refused and two readings are followed at once."""
+
+    def mixed(operator, inputs, attributes):
+        same = str(attributes.get("auto_pad")).startswith("same")
+        gaps = zip(attributes["kernel"], attributes["strides"], strict=True)
+        if inputs[0].dtype == np.float32 and same and any(k < s for k, s in gaps):
+            raise ValueError("negative padding")
+        reading = ("clamped", "cropped-floor")[inputs[0].shape[-1] % 2]
+        return evaluate(operator, inputs, attributes, readings={"same-never-crops": reading})
+
+    report = check(mixed, operators=["MaxPool-1"], select="*same_*", diagnose="seen")
+    assert report.inconsistent == {"same-never-crops"}
+    (cause,) = [each for each in report.diagnoses if each.kind == "reading"]
+    assert "one of the readings of same-never-crops allows" in cause.summary
+    assert (cause.is_known, cause.is_confirmed) == (True, False)
 
 
 @pytest.mark.parametrize(

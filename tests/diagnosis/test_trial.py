@@ -60,3 +60,14 @@ def test_exceptions_of_gradients_alone_prove_no_fault():
     assert not trial.is_confirmed
     trial.predicted += [Sample(made, (ramp(1, 1, 3),), failed=True)] * 6
     assert trial.is_confirmed
+
+
+def test_what_nearly_all_cases_bear_out_stands_and_is_not_confirmed():
+    """It is true but for its condition: one case in ten or more went another way."""
+    made = vector(ramp(1, 1, 6), pool())
+    trial = Trial(FaultHypothesis((fault_named("not-divided"),), Planting(lambda _: {})))
+    case = Sample(made, None, failed=True)
+    trial.predicted, trial.absent = [case] * 9, [case]
+    assert (trial.holds_mostly, trial.stands) == (False, False)
+    trial.predicted += [case] * CONFIRMING
+    assert (trial.holds_mostly, trial.stands, trial.is_confirmed) == (True, True, False)
