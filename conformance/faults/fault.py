@@ -105,6 +105,12 @@ def _meets(operator: Operator, needs: Needs) -> bool:
     return operator.meets(needs)
 
 
+class Unchecked(tuple[int, ...]):
+    """An output extent that a fault gives, whether the kernel fits or not; it may be 0."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, eq=False)
 class FaultyOperator:
     """An operator, but for its steps: `pipeline` holds those after `validate`."""
@@ -139,10 +145,11 @@ class FaultyOperator:
         if max(given, default=0) > LARGEST:
             raise InvalidCase(f"a number above {LARGEST}")
         pads = self.pipeline.pads(params)
-        if params.kernel and not self.right.scatters and min(rooms(params, pads)) < 0:
-            raise InvalidCase(f"kernel {params.kernel} is larger than the padded input")
         extent = self.pipeline.extent(params, pads)
-        if min(extent) < 1 or prod(extent) > _MOST_WINDOWS:
+        checked = not isinstance(extent, Unchecked)
+        if checked and params.kernel and not self.right.scatters and min(rooms(params, pads)) < 0:
+            raise InvalidCase(f"kernel {params.kernel} is larger than the padded input")
+        if min(extent) < checked or prod(extent) > _MOST_WINDOWS:
             raise InvalidCase(f"nothing to pool: an output extent of {extent}")
         return self.pipeline.laid_out(params, pads, extent)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -44,13 +46,16 @@ from conformance.faults.behaviour import (
     Behaviour,
     Faults,
     Replaces,
+    after,
+    before,
     instead,
     wrong_params,
 )
+from conformance.faults.fault import Unchecked
 from conformance.operators import pipeline as steps
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Pads, Windows
+from conformance.operators.pipeline import Divisor, Extent, Pads, Windows
 from conformance.operators.windows import first_from
 
 _AVERAGED = DILATED & INCLUDING & AVERAGES
@@ -101,6 +106,26 @@ def _as_long_as(place: Place) -> Faults:
     }
 
 
+# The padding of same_* ----------------------------------------------------------------------------
+
+
+def _without_dilations(params: Params) -> Params:
+    return replace(params, dilations=(1,) * len(params.kernel))
+
+
+def _truncated(right: Extent, params: Params, pads: Pads) -> Extent:
+    """Divide as C does, which rounds towards 0, and look at no result."""
+    if not params.same or set(params.dilations) == {1}:
+        return right
+    ratios = [
+        Fraction(t, s) for t, s in zip(steps.rooms(params, pads), params.strides, strict=True)
+    ]
+    windows = tuple((int(r) if params.rounding == "floor" else ceil(r)) + 1 for r in ratios)
+    if params.rounding == "ceil_torch":
+        windows = steps.without_last_past_input(params, pads, windows)
+    return Unchecked(windows)
+
+
 FAULTS: Faults = {
     **mixed_up("dilations"),
     "dilations-ignored": wrong_params(
@@ -139,8 +164,14 @@ FAULTS: Faults = {
         "pads",
         "a dilated kernel taken as kernel cells long in the padding of same_*",
         DILATED & AUTO_PADDED,
-        lambda p: replace(p, dilations=(1,) * len(p.kernel)),
+        _without_dilations,
         bug="same_pads_undilated",
+    ),
+    "pads-dilations-ignored-unchecked": Behaviour(
+        "a dilated kernel taken as kernel cells long in the padding of same_*, and as many windows "
+        "as rounding_type then says, if any",
+        DILATED & AUTO_PADDED,
+        before("pads", lambda params: (_without_dilations(params),)) | after("extent", _truncated),
     ),
     **_as_long_as(IN_PADS),
     **mixed_up("dilations", IN_PADS, "pads-dilations"),
