@@ -12,7 +12,7 @@ refuted those before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -375,28 +375,50 @@ class Experiments:
     ) -> Trial | None:
         """Learn when a backend has a fault, and hold that against fresh cases; None if in vain.
 
-        The first condition is that `where` the vectors of the run have it.
+        The first condition is that `where` the vectors of the run have it. It is taken, too, where
+        none is confirmed but nearly all fresh cases went as it predicted.
         """
-        hypothesis = always = FaultHypothesis(faults, self._known.planting)
-        hypothesis.prepare([s.vector for s in (*self._known.failing, *self._known.conforming)])
-        shown = self._known.shown(hypothesis, len(self._known.failing))
-        absent = [s for s in self._known.conforming if hypothesis.fails(s.vector)]
-        if not shown:
+        always = FaultHypothesis(faults, self._known.planting)
+        always.prepare([s.vector for s in (*self._known.failing, *self._known.conforming)])
+        shown = self._known.shown(always, len(self._known.failing))
+        if not shown or not (where or self._is_worth_a_condition(shown)):
             return None
+        share = self._laboratory.share(CAUSE)
+        first: Trial | None = None
+        for trial in self._conditional(always, where, shown, rivals, share):
+            if trial.is_confirmed:
+                self._known.confirm(trial)
+                return trial
+            first = first or trial
+        if first is None or not first.holds_mostly:
+            return None
+        self._known.mostly.append(first)
+        return first
+
+    def _conditional(
+        self,
+        always: FaultHypothesis,
+        where: Where,
+        shown: list[Sample],
+        rivals: Sequence[Fault],
+        share: Share,
+    ) -> Iterator[Trial]:
+        """Yield what fresh cases say of a fault under one condition after the other."""
+        hypothesis = always
         if where:
             conditions = tuple(chain(*(places[0] for places in where)))
             readings = tuple(sorted(self._laboratory.readings(shown[0].vector).items()))
             hypothesis = replace(always, condition=Rule((conditions,), readings=readings))
-        elif not self._is_worth_a_condition(shown):
-            return None
-        share = self._laboratory.share(CAUSE)
-        trial = self._trying.tried(hypothesis, shown, rivals, share)
+        absent = [s for s in self._known.conforming if always.fails(s.vector)]
         for _ in range(_CONDITIONS):
-            is_right = not trial.absent and not any(hypothesis.fails(s.vector) for s in absent)
-            if is_right or trial.other or not (trial.predicted or hypothesis.condition):
-                break
-            if share.is_spent:
-                break
+            trial = self._trying.tried(hypothesis, shown, rivals, share)
+            is_right = not any(hypothesis.fails(s.vector) for s in absent)
+            if is_right and trial.is_confirmed:
+                trial = self._rules.under_wider(trial, [*shown, *absent], rivals, share)
+            if is_right:
+                yield trial
+            if share.is_spent or not (trial.predicted or hypothesis.condition):
+                return
             # One case in which it is absent tells little: what is like it tells why.
             like = self._rules.like(trial.absent)
             shown += [*trial.predicted, *filter(always.explains, like)]
@@ -404,14 +426,8 @@ class Experiments:
             if len(shown) >= _FEW:
                 condition = self._rules.condition(always, shown, absent)
                 if condition is None or any(condition.fails(s.vector) for s in absent):
-                    break
+                    return
                 hypothesis = replace(always, condition=condition)
-            trial = self._trying.tried(hypothesis, shown, rivals, share)
-        if not trial.is_confirmed or any(hypothesis.fails(s.vector) for s in absent):
-            return trial if trial.holds_mostly else None
-        trial = self._rules.under_wider(trial, [*shown, *absent], rivals, share)
-        self._known.confirm(trial)
-        return trial
 
     def _is_worth_a_condition(self, shown: Sequence[Sample]) -> bool:
         """Say whether a fault explains enough failures that are left to learn when it is there."""

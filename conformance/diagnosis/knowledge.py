@@ -42,12 +42,14 @@ class Knowledge:
         self.confirmed: list[Trial] = []
         self.supposed: list[Trial] = []
         """Faults that another cause may hide, not found yet, where they were refuted."""
+        self.mostly: list[Trial] = []
+        """Faults of which nearly all fresh cases went as predicted."""
         self._given = [Trial(FaultHypothesis(faults, planting)) for faults in laboratory.known]
 
     @property
     def causes(self) -> list[Trial]:
         """The causes that are known or supposed."""
-        return [*self._given, *self.confirmed, *self.supposed]
+        return [*self._given, *self.confirmed, *self.supposed, *self.mostly]
 
     @property
     def left(self) -> list[Sample]:

@@ -181,7 +181,7 @@ def _by_operator(
 
 
 def _excused(
-    failures: Sequence[Mismatch], inconsistent: Collection[str]
+    failures: Sequence[Mismatch], inconsistent: frozenset[str]
 ) -> dict[str, tuple[str, ...]]:
     """Return failures by id, with clauses, that raised what one of several readings allows.
 

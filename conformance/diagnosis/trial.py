@@ -17,6 +17,8 @@ CONFIRMING = 40
 """Fresh cases on which a cause has to show, all as predicted."""
 _FOR_UNCLEAR = 20
 """Fresh cases as predicted for each that is unclear, at least."""
+_FOR_UNCLEAR_OF_SOME = 5
+"""The same where it says of some elements alone that they are wrong."""
 _FOR_IN_PART = 10
 """The same for each in which more is wrong than predicted."""
 _FOR_HIDDEN = 2
@@ -58,7 +60,7 @@ class Trial:
         """Whether it predicted something else than what the backend did."""
         known = len(self.predicted)
         too_many = (
-            _FOR_UNCLEAR * (len(self.unclear) - 1) > known
+            self._for_unclear * (len(self.unclear) - 1) > known
             or _FOR_IN_PART * (len(self.in_part) - 1) > known
         )
         return bool(self.absent or self.other) or too_many
@@ -75,8 +77,13 @@ class Trial:
     @property
     def holds_mostly(self) -> bool:
         """Whether nearly all fresh cases went as predicted: it is true but for its condition."""
-        others = len(self.absent) + len(self.other) + len(self.in_part) + len(self.unclear)
-        return 0 < _FOR_OTHERS * others <= len(self.predicted)
+        return 0 < _FOR_OTHERS * (self.asked - len(self.predicted)) <= len(self.predicted)
+
+    @property
+    def may_hold_mostly(self) -> bool:
+        """Whether more fresh cases may yet show that it does."""
+        others = self.asked - len(self.predicted)
+        return _FOR_OTHERS * others <= CONFIRMING and self.asked < CONFIRMING
 
     @property
     def stands(self) -> bool:
@@ -86,8 +93,12 @@ class Trial:
     @property
     def is_confirmed(self) -> bool:
         """Whether enough fresh cases went as predicted, and none otherwise."""
-        enough = max(self._confirming, _FOR_UNCLEAR * len(self.unclear))
+        enough = max(self._confirming, self._for_unclear * len(self.unclear))
         return not self.is_refuted and len(self.predicted) >= enough and self._tells
+
+    @property
+    def _for_unclear(self) -> int:
+        return _FOR_UNCLEAR if self.is_whole else _FOR_UNCLEAR_OF_SOME
 
     @property
     def _confirming(self) -> int:

@@ -79,7 +79,7 @@ class Trying:
             self._known.fresh += samples
             self.see(trial, samples, rivals)
             if trial.is_refuted and trial.asked >= (
-                CONFIRMING if trial.may_be_hidden else _AT_ONCE
+                CONFIRMING if trial.may_be_hidden or trial.may_hold_mostly else _AT_ONCE
             ):
                 break
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:

@@ -10,7 +10,14 @@ import numpy as np
 
 from conformance.dtypes import dtype_of, name_of
 from conformance.faults.atoms.numbers import is_float
-from conformance.faults.atoms.window_cells import Reduce, Taps, computed
+from conformance.faults.atoms.window_cells import (
+    Reduce,
+    Taps,
+    WindowCells,
+    cells_of,
+    computed,
+    is_small,
+)
 from conformance.faults.behaviour import MAXIMUM, Behaviour
 from conformance.faults.wraps import instead
 from conformance.operators.clause import StepWrap
@@ -55,11 +62,33 @@ def compared(comparison: Comparison) -> StepWrap:
     """Fold the cells of each window in order, from its first cell on."""
 
     def compute(taps: Taps) -> Doubles:
-        first = taps.windows.cells[..., 0]
-        nothing = np.where(taps.windows.is_cell.any(-1), first, -np.inf)
-        return taps.windows.fold(nothing, comparison.of)
+        return _from_first(taps.windows, comparison)
 
     return computed(compute)
+
+
+def _from_first(windows: WindowCells, comparison: Comparison) -> Doubles:
+    """Fold the cells of each window in order, from its first cell on."""
+    nothing = np.where(windows.is_cell.any(-1), windows.cells[..., 0], -np.inf)
+    return windows.fold(nothing, comparison.of)
+
+
+def compared_by_columns(comparison: Comparison) -> StepWrap:
+    """Fold the cells of each window along the first axes, and what that gives along the last."""
+
+    def other(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+        if gathered.data.dtype.kind in "iu" or not is_small(gathered):
+            return reduce(gathered, divisor)
+        (*rows_lo, lo), (*rows_hi, hi) = gathered.lo, gathered.hi
+        column = np.arange(gathered.data.shape[-1])
+        data = widen(gathered.data)
+        columns = cells_of(data, (*rows_lo, column), (*rows_hi, column + 1))
+        data = _from_first(columns, comparison)
+        rows = [np.arange(n) for n in data.shape[2:-1]]
+        windows = cells_of(data, (*rows, lo), (*(row + 1 for row in rows), hi))
+        return narrow(_from_first(windows, comparison), name_of(gathered.data.dtype))
+
+    return instead(other)
 
 
 def compared_as(kinds: Mapping[str, str]) -> StepWrap:

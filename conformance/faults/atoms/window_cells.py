@@ -50,11 +50,16 @@ class WindowCells(NamedTuple):
 
 def window_cells(gathered: Gathered) -> WindowCells:
     """Return the cells that gathered windows read."""
+    return cells_of(gathered.data, gathered.lo, gathered.hi)
+
+
+def cells_of(data: Array, first: Sequence[Array], stop: Sequence[Array]) -> WindowCells:
+    """Return the cells of windows that are ranges on each axis."""
     along = []
-    for lo, hi in zip(gathered.lo, gathered.hi, strict=True):
+    for lo, hi in zip(first, stop, strict=True):
         cells = lo[:, np.newaxis] + np.arange(max(1, int((hi - lo).max(initial=1))))
         along.append((cells, cells < hi[:, np.newaxis]))
-    return _window_cells(gathered.data, along)
+    return _window_cells(data, along)
 
 
 def padded_window_cells(gathered: Gathered) -> WindowCells:

@@ -37,6 +37,7 @@ from conformance.faults.atoms.reductions import (
     LATER_UNLESS_SMALLER,
     Comparison,
     compared_as,
+    compared_by_columns,
     maximum_by,
 )
 from conformance.faults.atoms.window_cells import Reduce, padded_window_cells
@@ -224,6 +225,11 @@ FAULTS: Faults = {
         bug="max_nan_dropped_unless_first",
     ),
     "nan-kept-if-last": maximum_by(LATER_UNLESS_SMALLER),
+    "nan-kept-if-last-of-columns": Behaviour(
+        f"as if {LATER_UNLESS_SMALLER.words}, down each column and then from column to column",
+        MAXIMUM & Needs(axes=2),
+        {"reduce": compared_by_columns(LATER_UNLESS_SMALLER)},
+    ),
     "nan-as-zero": numbers.cells(ZERO_IF_NAN, MAXIMUM),
     "nan-mode-always-propagates": _whatever_is_asked("propagates"),
     "nan-mode-always-ignored": _whatever_is_asked("ignored"),
