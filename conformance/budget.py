@@ -37,6 +37,14 @@ class Budget:
         self.seconds = seconds
         self._end = None if seconds is None else perf_counter() + seconds
 
+    def part(self, of: int) -> Budget:
+        """Return a budget of its own, with the time that each of so many has of what is left."""
+        part = Budget(self.seconds)
+        if self._end is not None:
+            now = perf_counter()
+            part._end = now + max(0.0, self._end - now) / of
+        return part
+
     def spend(self, steps: int) -> None:
         """Count some work."""
         self.spent += steps

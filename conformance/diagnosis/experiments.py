@@ -73,14 +73,18 @@ class Experiments:
 
         The first alternative that is confirmed is taken, else the first that is not refuted; None
         where all are. Then those are tried that are `conditional`: under conditions for which the
-        vectors of the run speak.
+        vectors of the run speak. What there was no time for is neither confirmed nor refuted.
         """
         rivals = list(dict.fromkeys(fault for faults, *_ in suspects for fault in faults))
         trials: list[Trial | None] = [None] * len(suspects)
         # Two faults at once need no name of their own where each has been confirmed alone.
         for number in sorted(range(len(suspects)), key=lambda number: len(suspects[number][0])):
             if not self._has(suspects[number][0]):
+                over = self._laboratory.is_over
                 trials[number] = self._on_suspect(suspects[number], rivals)
+                if over and conditional:
+                    faults, where = conditional[number][0]
+                    trials[number] = Trial(self._supposed(faults, where))
         for number, (faults, *_) in enumerate(suspects):
             for others, where in conditional[number] if conditional else [(faults, ())]:
                 if trials[number] is None and len(others) == 1 and not self._is_enough:
@@ -133,7 +137,7 @@ class Experiments:
         if not trial.is_confirmed:
             over = self._laboratory.ended or "few such cases can be drawn"
             predicted = f"{len(trial.predicted):,} of {trial.asked:,} fresh cases as predicted"
-            missing = f"{over}, {predicted}"
+            missing = f"{over}, {predicted}" if trial.asked else over
             if trial.holds_mostly:
                 missing = predicted
             elif trial.may_be_hidden:
@@ -316,13 +320,19 @@ class Experiments:
                 if hidden is None or not any(map(hidden.explains, trial.strays)):
                     likeliest = self._told_apart(trial, alternatives, rivals, share)
                     return self._settled(likeliest, contradicted, rivals)
-            elif trial.may_be_hidden:
+            elif trial.may_be_hidden and self._explains_most(hypothesis):
                 hidden = hidden or trial
             elif not trial.is_refuted and (trial.asked or self._laboratory.is_over):
                 standing = standing or trial
         if hidden is not None:
             self._known.supposed.append(hidden)
         return hidden or standing
+
+    def _explains_most(self, hypothesis: FaultHypothesis) -> bool:
+        """Say whether it explains half of the failures of the run in which it shows, or more."""
+        hypothesis.prepare([s.vector for s in self._known.failing])
+        shown = [s for s in self._known.failing if hypothesis.fails(s.vector)]
+        return 2 * sum(map(hypothesis.explains, shown)) >= len(shown)
 
     def _told_apart(
         self,
@@ -404,11 +414,7 @@ class Experiments:
         share: Share,
     ) -> Iterator[Trial]:
         """Yield what fresh cases say of a fault under one condition after the other."""
-        hypothesis = always
-        if where:
-            conditions = tuple(chain(*(places[0] for places in where)))
-            readings = tuple(sorted(self._laboratory.readings(shown[0].vector).items()))
-            hypothesis = replace(always, condition=Rule((conditions,), readings=readings))
+        hypothesis = self._supposed(always.faults, where)
         absent = [s for s in self._known.conforming if always.fails(s.vector)]
         for _ in range(_CONDITIONS):
             trial = self._trying.tried(hypothesis, shown, rivals, share)
@@ -428,6 +434,15 @@ class Experiments:
                 if condition is None or any(condition.fails(s.vector) for s in absent):
                     return
                 hypothesis = replace(always, condition=condition)
+
+    def _supposed(self, faults: Together, where: Where) -> FaultHypothesis:
+        """Return faults as a hypothesis, under the conditions that vectors of the run speak for."""
+        if not where:
+            return FaultHypothesis(faults, self._known.planting)
+        conditions = tuple(chain(*(places[0] for places in where)))
+        readings = self._laboratory.readings(self._known.failing[0].vector)
+        rule = Rule((conditions,), readings=tuple(sorted(readings.items())))
+        return FaultHypothesis(faults, self._known.planting, rule)
 
     def _is_worth_a_condition(self, shown: Sequence[Sample]) -> bool:
         """Say whether a fault explains enough failures that are left to learn when it is there."""

@@ -45,7 +45,6 @@ def diagnose(
     told: int = 0,
     laboratory: Laboratory | None = None,
     unasked: str = "the backend was not asked",
-    budget: Budget | None = None,
     progress: Progress | None = None,
 ) -> list[Diagnosis]:
     """Find what reproduces mismatches, the cause that explains most of them first.
@@ -56,7 +55,7 @@ def diagnose(
     per vector. `progress` counts mismatches. `failures` is how many there are of which the
     mismatches are some, and `told` how many more have a cause already. In a `laboratory`, causes
     are confirmed or refuted, and rules are learned for what no fault explains; without one,
-    `unasked` says why, and work is counted in a `budget`. The last diagnoses name nothing where
+    `unasked` says why. The last diagnoses name nothing where
     mismatches are left over: one for exceptions, one for wrong values and so on. A cause that
     explains only what others do is left out.
     """
@@ -70,7 +69,8 @@ def diagnose(
         [Observation(vector, None, of(vector)) for vector in spread(conforming, CONFORMING)],
         [fault for fault in catalogue if not fault.remembers],
         progress,
-        (budget or Budget()).share() if laboratory is None else laboratory.budget.share(SEARCH),
+        # No clock takes away what recorded answers tell.
+        Budget().share(SEARCH),
     )
     causes, left = search.run()
     left += search.extended(causes, [Observation(v, outputs, of(v)) for v, outputs in others])

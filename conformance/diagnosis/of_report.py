@@ -97,8 +97,9 @@ def explained(
     parts: list[list[Diagnosis]] = []
     ended: dict[str, str] = {}
     unasked = _unasked(runner)
-    for mine, beside in _by_operator(mismatches, conforming):
-        pairs = mine
+    searches = _by_operator(mismatches, conforming)
+    for number, (mine, beside) in enumerate(searches):
+        pairs, part = mine, budget.part(len(searches) - number)
         operator = forward_name(pairs[0][0].case.operator)
         laboratory = None
         if isinstance(runner, Runner) and not unasked:
@@ -106,7 +107,7 @@ def explained(
                 runner,
                 readings,
                 failing=report.failing,
-                budget=budget,
+                budget=part,
                 seed=seed,
                 valid=valid,
                 progress=progress,
@@ -121,7 +122,6 @@ def explained(
                 readings,
                 laboratory=laboratory,
                 unasked=unasked,
-                budget=budget,
                 progress=progress,
             )
         )

@@ -113,6 +113,15 @@ def test_what_one_operator_is_told_alone_it_is_told_beside_others():
     assert sum(each.explained for each in others) <= 1
 
 
+def test_no_limit_of_time_takes_away_what_answers_tell():
+    """What there was no time to confirm is named, and said to be not confirmed."""
+    wrong = faulty(fault_named("strides-reversed"))
+    probes = light_probes("MaxPool-1", "TOSA-MAX_POOL2D")[::8]
+    (cause,) = check(wrong, probes, diagnose_seconds=1e-3).diagnoses
+    assert cause.faults == ("strides-reversed",)
+    assert str(cause.proof).startswith("not confirmed: the 0.001 seconds that --diagnose-seconds")
+
+
 def test_exceptions_that_a_reading_allows_are_no_search():
     """Where padding may be negative, float32 is refused and two readings are followed at once."""
 
