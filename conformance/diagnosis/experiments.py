@@ -431,7 +431,10 @@ class Experiments:
             absent += [*trial.absent, *(s for s in like if always.fails(s.vector) and not s.failed)]
             if len(shown) >= _FEW:
                 condition = self._rules.condition(always, shown, absent)
+                before = hypothesis.condition
                 if condition is None or any(condition.fails(s.vector) for s in absent):
+                    return
+                if before is not None and condition.places == before.places:
                     return
                 hypothesis = replace(always, condition=condition)
 

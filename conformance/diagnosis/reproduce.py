@@ -344,7 +344,10 @@ def _rounding(
         if expected.shape != predicted.shape:
             return True
         off = np.abs(expected - returned)
-        far = ~(off <= _STANDS_OUT * noise) & np.isfinite(returned)
+        # A sum may overflow in one order alone; but no order makes a number of what is NaN.
+        far = ~(off <= _STANDS_OUT * noise) & (
+            np.isfinite(returned) | (np.isnan(expected) & ~np.isnan(returned))
+        )
         # Of many elements, that they are all nearer to what is predicted is no chance.
         many = np.isfinite(off) & (off > 0) & counted
         misses = np.abs(predicted - returned)[many].sum()

@@ -19,7 +19,7 @@ _FOR_UNCLEAR = 20
 """Fresh cases as predicted for each that is unclear, at least."""
 _FOR_UNCLEAR_OF_SOME = 5
 """The same where it says of some elements alone that they are wrong."""
-_FOR_IN_PART = 10
+_FOR_IN_PART = 5
 """The same for each in which more is wrong than predicted."""
 _FOR_HIDDEN = 2
 """The same for each that another fault may hide."""

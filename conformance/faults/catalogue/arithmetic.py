@@ -18,6 +18,7 @@ from conformance.faults.atoms.numbers import (
     CUT_OFF_TO_INTEGERS,
     LARGEST_IF_INFINITE,
     MAGNITUDES,
+    MINUS_INFINITY_IF_NAN,
     ROUNDED_DOWN,
     ROUNDED_TO_INTEGERS,
     ZERO_IF_NAN,
@@ -280,6 +281,7 @@ FAULTS: Faults = {
     "small-cells-zero": numbers.cells(
         where("0 where their magnitude is below 1e-6", lambda v: np.abs(v) < 1e-6, 0.0), AVERAGES
     ),
+    "results-nan-as-minus-infinity": numbers.results(MINUS_INFINITY_IF_NAN, AVERAGES),
     "results-clamped-to-float16": numbers.results(within("float16"), AVERAGES),
     "divisor-plus-1e-5": _scaled(
         "1e-5 added to divisors", lambda _, divisor: divisor / (divisor + 1e-5)
