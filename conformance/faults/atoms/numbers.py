@@ -200,6 +200,19 @@ def through(kind: str) -> Integer:
     )
 
 
+def through_clamped(kind: str) -> Integer:
+    """Convert to a floating-point type, to its largest number in the range at most, and back."""
+
+    def of(array: Array) -> Array:
+        most = np.array(np.iinfo(array.dtype).max, kind)
+        if int(most) > np.iinfo(array.dtype).max:
+            most = np.nextafter(most, np.zeros((), kind))
+        clamped: Array = np.minimum(array.astype(kind), most).astype(array.dtype)
+        return clamped
+
+    return Integer(f"converted to {kind}, its largest that fits at most, and back", of)
+
+
 def _through_clipped(kind: str) -> Integer:
     """Convert to a floating-point type and back; what is then too large is the largest number."""
 
@@ -224,6 +237,7 @@ KEPT_FROM_MINUS_127 = _kept("kept from -127 to 127", -127, 127)
 INTEGER_CHANGES = (
     *map(through, (*INTEGERS[::-1], "float64", "float32", "float16")),
     *map(_through_clipped, ("float64", "float32")),
+    through_clamped("float32"),
     *(_kept(f"kept in the range of {kind}", *range_of(kind)) for kind in INTEGERS[:-2]),
     KEPT_FROM_MINUS_127,
     Integer("0 where they are negative", lambda array: np.maximum(array, 0)),

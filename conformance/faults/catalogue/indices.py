@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from conformance.dtypes import float_format, name_of
 from conformance.faults.atoms import entries
 from conformance.faults.atoms.indices import (
     CHANNELS_LAST,
@@ -43,11 +44,13 @@ from conformance.faults.atoms.indices import (
 )
 from conformance.faults.atoms.lists import MIX_UPS, Atom
 from conformance.faults.atoms.numbers import (
+    LOWEST_IF_MINUS_INFINITY,
     MAGNITUDES,
     MINUS_INFINITY_IF_NAN,
     Change,
     is_float,
     of_floats,
+    on_results,
     rounded_to,
 )
 from conformance.faults.behaviour import (
@@ -209,13 +212,33 @@ def _of_other_sign(data: Array) -> Array:
     return data.view(f"{'iu'[data.dtype.kind == 'i']}{data.itemsize}")
 
 
-def _first_in_plane(cells: ChosenCells) -> Array:
-    """Search the whole plane for the value of each chosen cell."""
-    params, data = cells.params, cells.gathered.data
-    order = np.argsort(numbers_of(cells.gathered.positions, params.sizes), axis=None)
+def _planes(cells: ChosenCells) -> tuple[Array, Array]:
+    """Return the cells of each plane in order, and the place of each chosen one in its plane."""
+    sizes, data = cells.params.sizes, cells.gathered.data
+    order = np.argsort(numbers_of(cells.gathered.positions, sizes), axis=None)
     planes = data.reshape(prod(data.shape[:2]), -1)[:, order]
     planes = planes if not is_float(data) else widen(planes)
-    chosen = row_major(cells.positions, params.sizes).reshape(len(planes), -1)
+    return planes, row_major(cells.positions, sizes).reshape(len(planes), -1)
+
+
+def _first_unless_above_lowest(cells: ChosenCells) -> Array:
+    """Return numbers: the first cell of the plane where no cell is above the lowest number."""
+    planes, chosen = _planes(cells)
+    values = np.take_along_axis(planes, chosen, 1).reshape(cells.shape)
+    above = values > _lowest_number(cells.gathered.data.dtype)
+    return cells.at([np.where(above, position, 0) for position in cells.positions])
+
+
+def _lowest_number(dtype: np.dtype[Any]) -> float:
+    if dtype.kind in "iu":
+        return int(np.iinfo(dtype).min)
+    return -float_format(name_of(dtype)).largest
+
+
+def _first_in_plane(cells: ChosenCells) -> Array:
+    """Search the whole plane for the value of each chosen cell."""
+    params = cells.params
+    planes, chosen = _planes(cells)
     first: npt.NDArray[np.int64] = np.empty_like(chosen)
     for plane, wanted, found in zip(planes, chosen, first, strict=True):
         _, firsts, values = np.unique(plane, return_index=True, return_inverse=True)
@@ -304,6 +327,15 @@ FAULTS: Faults = {
     ),
     "index-of-value-in-plane": _numbered(
         "the index of the first cell of the plane with the value of the maximum", _first_in_plane
+    ),
+    "maximum-above-lowest-alone": Behaviour(
+        "a maximum that starts as the lowest finite number, in the first cell of the plane, and "
+        "that larger cells alone replace",
+        INDEXED,
+        {
+            "reduce": on_results(of_floats(LOWEST_IF_MINUS_INFINITY)),
+            "further": numbered(_first_unless_above_lowest),
+        },
     ),
     "index-one-less": _returned("indices one too small", lambda right, *_: right - 1),
     "index-in-bytes": _returned(

@@ -30,6 +30,7 @@ from conformance.faults.atoms.numbers import (
     on_cells,
     rounded_to,
     through,
+    through_clamped,
 )
 from conformance.faults.atoms.reductions import (
     FIRST_UNLESS_SMALLER,
@@ -272,6 +273,7 @@ FAULTS: Faults = {
         f"integers-through-{kind}": numbers.cells(through(kind), CHOOSING & _WIDE)
         for kind in ("float32", "float64", "float16")
     },
+    "integers-through-float32-clamped": numbers.cells(through_clamped("float32"), CHOOSING & _WIDE),
     **{
         f"integers-wrapped-to-{bits}-bits": numbers.cells(_kept_in(bits), CHOOSING & _WIDE)
         for bits in (8, 16, 32)
