@@ -148,7 +148,7 @@ def _proven(
             continue
         stood = _as_tried(cause, trial, failures.pairs, search)
         # What a rule explains besides all else that it does needs no name of its own.
-        if any(stood.explained.keys() <= {*numbers} for numbers in ruled):
+        if not stood.explained or any(stood.explained.keys() <= {*numbers} for numbers in ruled):
             continue
         diagnoses.append(
             failures.fault(stood, experiments.proof(trial), experiments.smallest(trial))

@@ -66,8 +66,8 @@ def test_what_nearly_all_cases_bear_out_stands_and_is_not_confirmed():
     """It is true but for its condition: one case in ten or more went another way."""
     made = vector(ramp(1, 1, 6), pool())
     trial = Trial(FaultHypothesis((fault_named("not-divided"),), Planting(lambda _: {})))
-    case = Sample(made, None, failed=True)
-    trial.predicted, trial.absent = [case] * 9, [case]
+    case, raised = Sample(made, (made.case.data,), failed=True), Sample(made, None, failed=True)
+    trial.predicted, trial.absent = [case] * 9 + [raised] * CONFIRMING, [case]
     assert (trial.holds_mostly, trial.stands) == (False, False)
-    trial.predicted += [case] * CONFIRMING
+    trial.predicted += [case]
     assert (trial.holds_mostly, trial.stands, trial.is_confirmed) == (True, True, False)

@@ -85,3 +85,50 @@ def test_powers_of_negative_cells_have_no_root():
     for p, negative in ((3, [np.nan] * 3), (1, [-1, -2, -3])):
         got = with_fault("norm-of-signed-cells", "ONNX-LpPool-22", data, kernel_shape=[1], p=p)
         np.testing.assert_allclose(got.ravel(), [*negative, 1, 2, 3], rtol=1e-6)
+
+
+def test_sizes_of_same_padding_without_dilations_are_not_checked():
+    """Finding 25, ONNX Runtime: as many windows as a truncated division says, also none."""
+    fault = "pads-dilations-ignored-unchecked"
+    same = {"kernel_shape": [2], "dilations": [2], "auto_pad": "SAME_UPPER"}
+    data = np.arange(1, 7, dtype=np.float32).reshape(1, 1, 6)
+    got, _ = with_fault(fault, "ONNX-MaxPool-22", data, **same)
+    assert got.ravel().tolist() == [3, 4, 5, 6, 5]
+    got, _ = with_fault(fault, "ONNX-MaxPool-22", data[..., :2], **same | {"dilations": [3]})
+    assert got.shape == (1, 1, 0)
+
+
+def test_a_nan_is_kept_in_the_last_row_of_the_last_column():
+    """Finding 7, ONNX Runtime: cells are compared down each column, and then the columns."""
+    kernel = {"kernel_shape": [2, 2]}
+    for place, kept in (((0, 0), False), ((0, 1), False), ((1, 0), False), ((1, 1), True)):
+        data = np.ones((1, 1, 2, 2), np.float32)
+        data[0, 0, *place] = np.nan
+        got, _ = with_fault("nan-kept-if-last-of-columns", "ONNX-MaxPool-22", data, **kernel)
+        assert np.isnan(got).all() == kept
+
+
+def test_a_maximum_starts_at_the_lowest_number_of_the_first_cell():
+    """OpenVINO: windows of minus infinity give that number and the first index of the plane."""
+    data = np.full((1, 2, 1, 4), -np.inf, np.float32)
+    data[0, 0, 0, 3] = 1
+    got = with_fault(
+        "maximum-above-lowest-alone",
+        "MaxPool-8",
+        data,
+        kernel=[1, 2],
+        strides=[1, 2],
+        pads_begin=[0, 0],
+        pads_end=[0, 0],
+    )
+    lowest = float(np.finfo(np.float32).min)
+    assert got[0].ravel().tolist() == [lowest, 1, lowest, lowest]
+    assert got[1].ravel().tolist() == [0, 3, 4, 4]
+
+
+def test_integers_saturate_at_the_largest_number_that_fits():
+    """OpenVINO: int32 through float32, which holds no number between 2147483520 and 2^31."""
+    data = np.array([[[[2**31 - 1, 16777217]]]], np.int32)
+    kernel = {"kernel": [1, 1], "strides": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0]}
+    got = with_fault("integers-through-float32-clamped", "MaxPool-1", data, **kernel)
+    assert got.ravel().tolist() == [2147483520, 16777216]
