@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from conformance.backends.answer import (
+    ARRAY,
     CRASHED,
     NOT_RUN,
     TIMED_OUT,
@@ -200,7 +201,10 @@ def samples_of(
     answers: Answers,
     failing: tuple[Verdict, ...] = FAILURES,
 ) -> list[Sample]:
-    """Judge the answers to the vectors of a batch, whatever readings were required."""
+    """Judge the answers to the vectors of a batch, whatever readings were required.
+
+    Those that did not come, and outputs with more elements than are looked at, are left out.
+    """
     verdicts, compared = judge(batch, answers, {}), compare_outputs(batch, answers)
     return [
         _sample(vector, batch, answers, compared, number, VERDICTS[code] in failing)
@@ -208,6 +212,7 @@ def samples_of(
             zip(vectors, verdicts.verdict.tolist(), strict=True)
         )
         if answers.kind[number] not in {NOT_RUN, UNSUPPORTED}
+        and not (answers.kind[number] == ARRAY and arrays_of(answers.outputs[number]) is None)
     ]
 
 

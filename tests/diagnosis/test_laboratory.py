@@ -101,6 +101,13 @@ def test_an_exception_has_no_outputs_and_what_is_unsupported_no_sample():
     assert laboratory(refuses).ask([vector()]) == []
 
 
+def test_an_output_of_too_many_elements_is_no_exception():
+    """It is not looked at, and tells nothing."""
+    huge = np.broadcast_to(np.float32(1), (1, 1, 2**20))
+    lab = laboratory(lambda operator, inputs, attributes: huge)
+    assert lab.ask(some(1)) == []
+
+
 @pytest.mark.parametrize("kind", [TIMED_OUT, CRASHED])
 def test_three_hangs_or_crashes_end_the_experiments(kind):
     """Each costs a start of the backend."""
