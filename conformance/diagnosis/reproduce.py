@@ -27,6 +27,7 @@ from conformance.faults.fault import Fault
 from conformance.judging.judge import accepted
 from conformance.operators import Clause, disputed_of, operator_named
 from conformance.operators.operator import Operator
+from conformance.operators.reduction import lowest
 from conformance.reference.bound import wider_format
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Array, Case, Combination, Outputs, Vector
@@ -96,16 +97,26 @@ class Observation:
         return Wanted(got.shape, may_be)
 
     def is_equal(self, output: int, answer: Array, got: Array) -> bool:
-        """Say whether an output holds what faults make of it, but where it is undefined."""
+        """Say whether an output holds what faults make of it, but where it is undefined.
+
+        Of a shape that no reading leads to, that may be everywhere: the shape tells.
+        """
         if got.shape != answer.shape:
             return False
-        defined = ~self.undefined(output, got.shape)
+        defined, is_new = ~self.undefined(output, got.shape), self._is_new(output, got.shape)
         if name_of(got.dtype) not in FLOATS:
+            if is_new:  # windows that hold no cell have no maximum, and no index
+                defined &= answer != (-1 if output else lowest(answer.dtype))
             return np.array_equal(got[defined], answer[defined])
         predicted, returned = widen(answer), widen(got)
         equal = equal_numbers(predicted, returned) | ~defined
         counted = _is_defined(predicted, self.vector.case) & defined
-        return bool(equal.all() or (counted.any() and equal[counted].all()))
+        return bool(equal.all() or ((is_new or counted.any()) and equal[counted].all()))
+
+    def _is_new(self, output: int, shape: tuple[int, ...]) -> bool:
+        """Say whether an output has a shape that it has under no reading."""
+        shapes = (outcome.outputs[output].values.shape for outcome in self.vector.values)
+        return bool(self.vector.values) and shape not in shapes
 
     def undefined(self, output: int, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
         """Mark the elements of an output that the document leaves undefined under some reading."""
