@@ -94,39 +94,34 @@ def explained(
     readings = _readings(report.readings)
     told = sum(len(finding.vectors) for finding in varied) + len(excused)
     failures = told + len(state.vectors) + len(mismatches) + _not_kept(report)
-    parts: list[list[Diagnosis]] = []
-    ended: dict[str, str] = {}
     unasked = _unasked(runner)
-    searches = _by_operator(mismatches, conforming)
-    for number, (mine, beside) in enumerate(searches):
-        pairs, part = mine, budget.part(len(searches) - number)
-        operator = forward_name(pairs[0][0].case.operator)
-        laboratory = None
-        if isinstance(runner, Runner) and not unasked:
-            laboratory = Laboratory(
-                runner,
-                readings,
-                failing=report.failing,
-                budget=part,
-                seed=seed,
-                valid=valid,
-                progress=progress,
-                found=found,
-            )
-            state = state.with_others(_right_now(pairs, laboratory))
-            pairs = [pair for pair in pairs if pair[0].case.id not in state.vectors]
-        parts.append(
-            diagnose(
-                pairs,
-                beside,
-                readings,
-                laboratory=laboratory,
-                unasked=unasked,
-                progress=progress,
-            )
+
+    def laboratory(part: Budget) -> Laboratory | None:
+        if unasked or not isinstance(runner, Runner):
+            return None
+        return Laboratory(
+            runner,
+            readings,
+            failing=report.failing,
+            budget=part,
+            seed=seed,
+            valid=valid,
+            progress=progress,
+            found=found,
         )
-        if laboratory is not None and laboratory.ended and not all(d.is_known for d in parts[-1]):
-            ended[operator] = laboratory.ended
+
+    parts: list[list[Diagnosis]] = []
+    ended: dict[str, list[str]] = {}
+    searches = _by_operator(mismatches, conforming)
+    for number, (operator, pairs, beside) in enumerate(searches):
+        asked = laboratory(budget.part(len(searches) - number))
+        state = state.with_others(_right_now(pairs, asked))
+        left = [pair for pair in pairs if pair[0].case.id not in state.vectors]
+        parts.append(
+            diagnose(left, beside, readings, laboratory=asked, unasked=unasked, progress=progress)
+        )
+        if asked is not None and asked.ended and not all(d.is_known for d in parts[-1]):
+            ended.setdefault(asked.ended, []).append(operator)
     told += len(state.vectors)
     diagnoses = statements.united(parts, told=told, failures=failures)
     total, sample_of = told, 0
@@ -143,7 +138,7 @@ def explained(
     notes = (*report.notes, state.note) if state.note else report.notes
     notes += tuple(
         f"experiments on likely causes ended early: {why}: {listed(names)}"
-        for why, names in _by_reason(ended).items()
+        for why, names in ended.items()
     )
     if diagnoses and diagnoses[0].sample_of:
         searched = f"{diagnoses[0].total:,} of {failures:,} failures"
@@ -153,8 +148,8 @@ def explained(
 
 def _by_operator(
     mismatches: Sequence[Mismatch], conforming: Sequence[Vector]
-) -> list[tuple[list[Mismatch], list[Vector]]]:
-    """Return the failures of each operator and its gradient, most first, and what conforms.
+) -> list[tuple[str, list[Mismatch], list[Vector]]]:
+    """Return each operator with the failures of it and its gradient, most first, and what conforms.
 
     Operators share no work that a search may be: what one has takes nothing from others. What
     conforms is of the same operator, and of those that never fail: what is wrong has to be right
@@ -163,19 +158,10 @@ def _by_operator(
     failed: dict[str, list[Mismatch]] = {}
     for vector, outputs in mismatches:
         failed.setdefault(forward_name(vector.case.operator), []).append((vector, outputs))
-    never = [vector for vector in conforming if forward_name(vector.case.operator) not in failed]
+    of = {id(vector): forward_name(vector.case.operator) for vector in conforming}
+    never = [vector for vector in conforming if of[id(vector)] not in failed]
     return [
-        (
-            pairs,
-            [
-                *(
-                    vector
-                    for vector in conforming
-                    if forward_name(vector.case.operator) == operator
-                ),
-                *never,
-            ],
-        )
+        (operator, pairs, [*(v for v in conforming if of[id(v)] == operator), *never])
         for operator, pairs in sorted(failed.items(), key=lambda item: -len(item[1]))
     ]
 
@@ -207,19 +193,14 @@ def _by_clauses(excused: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...],
     return groups
 
 
-def _by_reason(ended: Mapping[str, str]) -> dict[str, list[str]]:
-    reasons: dict[str, list[str]] = {}
-    for operator, why in ended.items():
-        reasons.setdefault(why, []).append(operator)
-    return reasons
-
-
-def _right_now(mismatches: Sequence[Mismatch], laboratory: Laboratory) -> list[Vector]:
-    """Call the lightest failures again; return those that are right now.
+def _right_now(mismatches: Sequence[Mismatch], laboratory: Laboratory | None) -> list[Vector]:
+    """Call the lightest failures again, in a laboratory if any; return those that are right now.
 
     No arithmetic explains these, and fresh cases tell nothing of them. As long as there are some,
     the others are called in another order: each may be wrong after some calls alone.
     """
+    if laboratory is None:
+        return []
     before = {id(vector): outputs for vector, outputs in mismatches}
     left = sorted((vector for vector, _ in mismatches), key=weight)[:_CALLED_AGAIN]
     laboratory.begin(AGAIN)
