@@ -386,12 +386,15 @@ class Experiments:
         """Learn when a backend has a fault, and hold that against fresh cases; None if in vain.
 
         The first condition is that `where` the vectors of the run have it. It is taken, too, where
-        none is confirmed but nearly all fresh cases went as it predicted.
+        none is confirmed but nearly all fresh cases went as it predicted. Exceptions are all alike:
+        of which cases a fault explains them, a rule says as well, and no more than is known.
         """
         always = FaultHypothesis(faults, self._known.planting)
         always.prepare([s.vector for s in (*self._known.failing, *self._known.conforming)])
         shown = self._known.shown(always, len(self._known.failing))
-        if not shown or not (where or self._is_worth_a_condition(shown)):
+        if all(s.outputs is None for s in shown):
+            return None
+        if not (where or self._is_worth_a_condition(shown)):
             return None
         share = self._laboratory.share(CAUSE)
         first: Trial | None = None
