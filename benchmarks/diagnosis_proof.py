@@ -117,10 +117,7 @@ def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Expe
     laboratory = Laboratory(runner, lambda _: {})
     known = Knowledge(laboratory, planting, failing, conforming[::step], others[:_OTHERS])
     done = Experiments(known)
-    done.on_faults(
-        [(cause.faults, *((f,) for f in cause.alternatives)) for cause in causes],
-        [[(each.faults, each.where) for each in (cause, *cause.rivals)] for cause in causes],
-    )
+    done.on_faults([cause.suspect for cause in causes])
     done.on_rules()
     return done
 

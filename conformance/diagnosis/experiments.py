@@ -28,6 +28,7 @@ from conformance.diagnosis.planting import FaultHypothesis, Together
 from conformance.diagnosis.reproduce import equal_numbers
 from conformance.diagnosis.rule_search import RuleSearch
 from conformance.diagnosis.rules import Rule, manner_of
+from conformance.diagnosis.search import Suspect
 from conformance.diagnosis.shares import CAUSE, SMALLEST
 from conformance.diagnosis.slips import likely_slips
 from conformance.diagnosis.smallest import as_python
@@ -64,31 +65,28 @@ class Experiments:
         """The causes that are confirmed so far."""
         return self._known.confirmed
 
-    def on_faults(
-        self,
-        suspects: Sequence[Sequence[Together]],
-        conditional: Sequence[Sequence[tuple[Together, Where]]] = (),
-    ) -> list[Trial | None]:
-        """Return for each suspect, given by its faults and alternatives to them, what it came to.
+    def on_faults(self, suspects: Sequence[Suspect]) -> list[Trial | None]:
+        """Return for each suspect what it came to.
 
         The first alternative that is confirmed is taken, else the first that is not refuted; None
-        where all are. Then those are tried that are `conditional`: under conditions for which the
-        vectors of the run speak. What there was no time for is neither confirmed nor refuted.
+        where all are. Then those are tried that are conditional. What there was no time for is
+        neither confirmed nor refuted.
         """
-        rivals = list(dict.fromkeys(fault for faults, *_ in suspects for fault in faults))
+        firsts = [suspect.alternatives[0] for suspect in suspects]
+        rivals = list(dict.fromkeys(chain(*firsts)))
         trials: list[Trial | None] = [None] * len(suspects)
         # Two faults at once need no name of their own where each has been confirmed alone.
-        for number in sorted(range(len(suspects)), key=lambda number: len(suspects[number][0])):
-            if not self._has(suspects[number][0]):
-                over = self._laboratory.is_over
-                trials[number] = self._on_suspect(suspects[number], rivals)
-                if over and conditional:
-                    faults, where = conditional[number][0]
-                    trials[number] = Trial(self._supposed(faults, where))
-        for number, (faults, *_) in enumerate(suspects):
-            for others, where in conditional[number] if conditional else [(faults, ())]:
-                if trials[number] is None and len(others) == 1 and not self._is_enough:
-                    trials[number] = self._under_condition(others, where, rivals)
+        for number in sorted(range(len(suspects)), key=lambda number: len(firsts[number])):
+            if self._has(firsts[number]):
+                continue
+            if self._laboratory.is_over:
+                trials[number] = Trial(self._hypothesis(*suspects[number].conditional[0]))
+            else:
+                trials[number] = self._on_suspect(suspects[number].alternatives, rivals)
+        for number, suspect in enumerate(suspects):
+            for faults, where in suspect.conditional:
+                if trials[number] is None and len(faults) == 1 and not self._is_enough:
+                    trials[number] = self._under_condition(faults, where, rivals)
         return trials
 
     def on_rules(self) -> list[Trial]:
@@ -253,7 +251,7 @@ class Experiments:
         if (
             trial is not None
             and trial.is_confirmed
-            and (trial.is_whole or not covered)
+            and trial.is_whole
             and all(trial.explains(s) for other in covered for s in other.predicted)
         ):
             return trial
@@ -270,7 +268,7 @@ class Experiments:
                 [faults for faults in alternatives if not self._has(faults)]
                 for alternatives in likely_slips(left, self._known.conforming, self._known.planting)
             ]
-            self.on_faults([alternatives for alternatives in suspects if alternatives])
+            self.on_faults([Suspect.of(faults) for faults in suspects if faults])
 
     def _on_manner(self, manner: str | None, left: Sequence[Sample]) -> bool:
         """Say whether a rule is confirmed for failures of one manner, first for all of them."""
@@ -417,7 +415,7 @@ class Experiments:
         share: Share,
     ) -> Iterator[Trial]:
         """Yield what fresh cases say of a fault under one condition after the other."""
-        hypothesis = self._supposed(always.faults, where)
+        hypothesis = self._hypothesis(always.faults, where)
         absent = [s for s in self._known.conforming if always.fails(s.vector)]
         for _ in range(_CONDITIONS):
             trial = self._trying.tried(hypothesis, shown, rivals, share)
@@ -441,7 +439,7 @@ class Experiments:
                     return
                 hypothesis = replace(always, condition=condition)
 
-    def _supposed(self, faults: Together, where: Where) -> FaultHypothesis:
+    def _hypothesis(self, faults: Together, where: Where) -> FaultHypothesis:
         """Return faults as a hypothesis, under the conditions that vectors of the run speak for."""
         if not where:
             return FaultHypothesis(faults, self._known.planting)

@@ -15,6 +15,8 @@ from conformance.vector import Vector
 
 T = TypeVar("T")
 
+_MOST_SHARED = 3
+"""Features that vectors are said to share, at most."""
 _PAIRED = 16
 """Features, the most common ones, of which two may set vectors apart."""
 LIGHT = 4000
@@ -84,9 +86,9 @@ def _said(layout: Layout) -> Iterator[tuple[str, Condition]]:
 
 
 def condition(
-    mismatching: Sequence[Collection[str]], others: Sequence[Collection[str]], *, most: int = 3
+    mismatching: Sequence[Collection[str]], others: Sequence[Collection[str]]
 ) -> tuple[tuple[str, ...], int]:
-    """Return up to `most` features that all `mismatching` vectors and few `others` have, in words.
+    """Return up to three features that all `mismatching` vectors and few `others` have, in words.
 
     Each sequence holds the features of one vector per entry. Also returns how many of the others
     have these features too. There are no words if no shared feature tells the two apart.
@@ -96,7 +98,7 @@ def condition(
         return (), len(left)
     shared = sorted(set(mismatching[0]).intersection(*mismatching[1:]))
     chosen: list[str] = []
-    while left and shared and len(chosen) < most:
+    while left and shared and len(chosen) < _MOST_SHARED:
         # The rarest among the others first; by name where equal.
         best = min(shared, key=lambda feature: sum(feature in other for other in left))
         remaining = [other for other in left if best in other]

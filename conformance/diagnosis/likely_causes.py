@@ -41,8 +41,6 @@ def diagnose(
     readings: Readings,
     *,
     catalogue: Sequence[Fault] = CATALOGUE,
-    failures: int = 0,
-    told: int = 0,
     laboratory: Laboratory | None = None,
     unasked: str = "the backend was not asked",
     progress: Progress | None = None,
@@ -52,12 +50,10 @@ def diagnose(
     `mismatches` pairs vectors that do not conform with the outputs of the backend (None: it
     raised an exception), `conforming` are vectors that do, as varied as can be. `readings` are
     those of disputed clauses that the backend follows, as far as they are known, or give them
-    per vector. `progress` counts mismatches. `failures` is how many there are of which the
-    mismatches are some, and `told` how many more have a cause already. In a `laboratory`, causes
-    are confirmed or refuted, and rules are learned for what no fault explains; without one,
-    `unasked` says why. The last diagnoses name nothing where
-    mismatches are left over: one for exceptions, one for wrong values and so on. A cause that
-    explains only what others do is left out.
+    per vector. `progress` counts mismatches. In a `laboratory`, causes are confirmed or refuted,
+    and rules are learned for what no fault explains; without one, `unasked` says why. The last
+    diagnoses name nothing where mismatches are left over: one for exceptions, one for wrong values
+    and so on. A cause that explains only what others do is left out.
     """
 
     def of(vector: Vector) -> Combination:
@@ -76,8 +72,7 @@ def diagnose(
     left += search.extended(causes, [Observation(v, outputs, of(v)) for v, outputs in others])
     pairs += others
     causes = [_in_gradients_too(cause, search) for cause in causes]
-    sample_of = failures if failures > len(pairs) + told else 0
-    known = Failures(pairs, search.features, search.others, sample_of, told)
+    known = Failures(pairs, search.features, search.others)
     causes = _folded(causes)
     if laboratory is None:
         diagnoses = [known.fault(cause, Proof(missing=unasked)) for cause in causes]
@@ -133,10 +128,7 @@ def _proven(
         [as_expected(v) for v in light if id(v) not in some and weight(v) <= LIGHT],
     )
     experiments = Experiments(known)
-    faults = experiments.on_faults(
-        [(cause.faults, *((fault,) for fault in cause.alternatives)) for cause in causes],
-        [[(each.faults, each.where) for each in (cause, *cause.rivals)] for cause in causes],
-    )
+    faults = experiments.on_faults([cause.suspect for cause in causes])
     rules = experiments.on_rules()
     # All failed in the run, also exceptions that readings excuse which are not followed.
     samples = [replace(s, failed=True) for s in samples_from(failures.pairs)] if rules else []

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import NamedTuple
 
 from conformance.budget import Budget, Share
 from conformance.diagnosis.conditions import Where
@@ -36,6 +37,21 @@ _SHARED = 4
 """Mismatches, at least, that a condition is seen in."""
 
 
+class Suspect(NamedTuple):
+    """Faults that are supposed to be there: the first, or else another one.
+
+    `alternatives` are supposed always, `conditional` ones `where` the vectors of the run have them.
+    """
+
+    alternatives: Sequence[Together]
+    conditional: Sequence[tuple[Together, Where]]
+
+    @classmethod
+    def of(cls, alternatives: Sequence[Together]) -> Suspect:
+        """Return alternatives of which the vectors of the run say nothing more."""
+        return cls(alternatives, [(alternatives[0], ())])
+
+
 @dataclass(slots=True, eq=False)
 class Cause:
     """Faults, how they match mismatches, and the conforming vectors they would break.
@@ -53,6 +69,13 @@ class Cause:
     set_apart: int = 0
     alternatives: list[Fault] = field(default_factory=list)
     rivals: list[Cause] = field(default_factory=list)
+
+    @property
+    def suspect(self) -> Suspect:
+        """What is to be held against fresh cases, it and its alternatives and rivals."""
+        others = ((fault,) for fault in self.alternatives)
+        each_where = [(each.faults, each.where) for each in (self, *self.rivals)]
+        return Suspect([self.faults, *others], each_where)
 
     @property
     def score(self) -> tuple[int, ...]:

@@ -38,15 +38,12 @@ _BESIDE = "another cause shows in them, too, but that alone gives other values"
 class Failures:
     """The failures that were looked at, by number, and what conforms beside them.
 
-    `features` are those of each failure, `others` those of the vectors that conform. Where they are
-    a sample, `sample_of` is how many failures there are, else 0. `told` more have a cause already.
+    `features` are those of each failure, `others` those of the vectors that conform.
     """
 
     pairs: Sequence[Mismatch]
     features: Sequence[Collection[str]]
     others: Sequence[Collection[str]]
-    sample_of: int
-    told: int = 0
 
     def fault(self, cause: Cause, proof: Proof, smallest: str = "") -> Diagnosis:
         """Return a cause of the catalogue as a diagnosis."""
@@ -132,10 +129,9 @@ class Failures:
             faults=(),
             explained=len(explained),
             exact=0,
-            total=len(self.pairs) + self.told,
+            total=len(self.pairs),
             conforming=len(self.others),
             vectors=tuple(self.pairs[i][0].case.id for i in explained),
-            sample_of=self.sample_of,
         )
 
 

@@ -161,7 +161,7 @@ def evaluate(
         )
     pipeline = under(definition, chosen)
     plan = pipeline.plan(params)
-    if undefined == "kernel-past-padding" or not leaves_a_window(definition, plan):
+    if undefined == "kernel-past-padding" or not leaves_a_window(definition, plan.extent):
         raise InvalidCase(
             f"kernel {list(params.kernel)} is larger than the padded input: nothing to pool"
         )

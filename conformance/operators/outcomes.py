@@ -89,7 +89,7 @@ def answer(operator: Operator, case: Case) -> Vector:
         clauses[clause.name] = names_of(clause)
         outcomes = _or_refused(clause, refusing, outcomes)
     has_any_undefined = any(has_undefined(outcome) for _, outcome in outcomes)
-    pooled = (plan for _, plan in plans if leaves_a_window(operator, plan))
+    pooled = (plan for _, plan in plans if leaves_a_window(operator, plan.extent))
     some_empty = not operator.is_gradient and _some_window_is_empty(pooled)
     if has_any_undefined and some_empty:
         clauses[operator.reduction.undefined] = ()
@@ -104,7 +104,7 @@ def _under_readings(
     clauses: Clauses = {}
     outcomes: list[tuple[Combination, Outcome]] = []
     for combination, plan in plans:
-        if not leaves_a_window(operator, plan):
+        if not leaves_a_window(operator, plan.extent):
             outcomes.append((combination, Raises()))
             continue
         of_plan, of_values = _values_under_readings(operator, case, plan)
@@ -147,7 +147,7 @@ def is_judgeable(operator: Operator, vector: Vector) -> bool:
         return not any(
             _depends_on_order(operator, inputs[0], plan)
             for _, plan in _plans(operator, params)[0]
-            if leaves_a_window(operator, plan)
+            if leaves_a_window(operator, plan.extent)
         )
     if operator.clamps(vector.case.attributes) and "sum-overflow" in vector.clauses:
         return False
@@ -206,9 +206,9 @@ def undefined_as_a_whole(
     return _undefined_values(operator, params, data)
 
 
-def leaves_a_window(operator: Operator, plan: Plan) -> bool:
+def leaves_a_window(operator: Operator, extent: steps.Extent) -> bool:
     """Say whether there is a window on every axis, if an operator has windows."""
-    return operator.scatters or min(plan.extent) > 0
+    return operator.scatters or min(extent) > 0
 
 
 def _undefined_values(operator: Operator, params: Params, data: Array) -> str | None:
@@ -246,7 +246,7 @@ def _plans(operator: Operator, params: Params) -> tuple[list[tuple[Combination, 
     return told_apart(
         readings.clauses,
         *readings.plans(params),
-        lambda plan: plan.key if leaves_a_window(operator, plan) else (),
+        lambda plan: plan.key if leaves_a_window(operator, plan.extent) else (),
     )
 
 

@@ -15,7 +15,7 @@ from conformance.errors import InvalidCase
 from conformance.executors import completed, executor_named
 from conformance.operators import Output, contradicts_document, operator_named, vector_of
 from conformance.operators.geometric_readings import geometric_readings
-from conformance.operators.outcomes import undefined_as_a_whole
+from conformance.operators.outcomes import leaves_a_window, undefined_as_a_whole
 from conformance.progress import Progress
 from conformance.vector import ARITHMETIC, Array, Case, Outcome, Values, Vector
 from conformance.vectorfile import VectorFile
@@ -160,7 +160,7 @@ def _shapes_of(case: Case) -> set[tuple[int, ...]]:
         return set()
     extents = geometric_readings(operator).extents(params)
     # A reading that leaves an axis without a window wants an exception.
-    shapes = {(*case.data.shape[:2], *e) for e in extents if operator.scatters or min(e) > 0}
+    shapes = {(*case.data.shape[:2], *e) for e in extents if leaves_a_window(operator, e)}
     if case.gradient is None:
         return shapes
     # A gradient that no reading has an output for is invalid under all of them.

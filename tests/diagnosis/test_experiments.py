@@ -13,6 +13,7 @@ from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected
 from conformance.diagnosis.planting import Planting
+from conformance.diagnosis.search import Suspect
 from conformance.diagnosis.slips import slips
 from conformance.diagnosis.trial import CONFIRMING
 from conformance.faults import fault_named, faulty
@@ -262,8 +263,9 @@ def test_a_fault_is_held_against_all_that_conforms():
         {"window_shape": [2], "window_movement_strides": [2]},
         operator="nGraph-AvgPool",
     )
+    suspects = [Suspect.of([(fault,)])]
     trials = [
-        Experiments(Knowledge(laboratory, planting, failing, (), others)).on_faults([[(fault,)]])[0]
+        Experiments(Knowledge(laboratory, planting, failing, (), others)).on_faults(suspects)[0]
         for others in ((), [as_expected(odd)])
     ]
     assert trials[0].is_confirmed

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from conformance.dtypes import float_format, name_of
+from conformance.dtypes import name_of
 from conformance.faults.atoms import entries
 from conformance.faults.atoms.indices import (
     CHANNELS_LAST,
@@ -51,6 +51,7 @@ from conformance.faults.atoms.numbers import (
     is_float,
     of_floats,
     on_results,
+    range_of,
     rounded_to,
 )
 from conformance.faults.behaviour import (
@@ -225,14 +226,9 @@ def _first_unless_above_lowest(cells: ChosenCells) -> Array:
     """Return numbers: the first cell of the plane where no cell is above the lowest number."""
     planes, chosen = _planes(cells)
     values = np.take_along_axis(planes, chosen, 1).reshape(cells.shape)
-    above = values > _lowest_number(cells.gathered.data.dtype)
+    least, _ = range_of(name_of(cells.gathered.data.dtype))
+    above = values > least
     return cells.at([np.where(above, position, 0) for position in cells.positions])
-
-
-def _lowest_number(dtype: np.dtype[Any]) -> float:
-    if dtype.kind in "iu":
-        return int(np.iinfo(dtype).min)
-    return -float_format(name_of(dtype)).largest
 
 
 def _first_in_plane(cells: ChosenCells) -> Array:

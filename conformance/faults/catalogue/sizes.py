@@ -98,20 +98,16 @@ def _undivided_from(unit: Unit, first: int) -> Replaces:
     return _undivided_where(_from(unit, first))
 
 
-def _large_windows_unwritten(most: int) -> Replaces:
+def _large_windows_unwritten(most: int, channels: int = 0) -> Replaces:
+    """Leave outputs of windows of more cells unwritten, in the channels from a number on."""
+
     def change(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
         ranges = zip(gathered.lo, gathered.hi, strict=True)
         cells = steps.outer([np.maximum(hi - lo, 0) for lo, hi in ranges])
-        return np.where(cells > most, right.dtype.type(0), right)
+        wrong = (cells > most) & _from(CHANNEL, channels)(right.shape)
+        return np.where(wrong, right.dtype.type(0), right)
 
     return after("reduce", change)
-
-
-def _many_channels_unwritten(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
-    ranges = zip(gathered.lo, gathered.hi, strict=True)
-    cells = steps.outer([np.maximum(hi - lo, 0) for lo, hi in ranges])
-    wrong = (cells >= 25) & _from(CHANNEL, 256)(right.shape)
-    return np.where(wrong, right.dtype.type(0), right)
 
 
 _BEYOND = (
@@ -263,7 +259,7 @@ FAULTS: Faults = {
     "channels-above-256-of-large-windows-unwritten": Behaviour(
         "channels beyond 256 unwritten where windows have 25 cells or more",
         EVERY,
-        after("reduce", _many_channels_unwritten),
+        _large_windows_unwritten(24, channels=256),
     ),
     "last-batch-unwritten": _unwritten(
         "the last of several batches unwritten", entries(BATCH, _last_of_several)
