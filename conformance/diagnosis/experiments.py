@@ -384,8 +384,9 @@ class Experiments:
         """Learn when a backend has a fault, and hold that against fresh cases; None if in vain.
 
         The first condition is that `where` the vectors of the run have it. It is taken, too, where
-        none is confirmed but nearly all fresh cases went as it predicted. Exceptions are all alike:
-        of which cases a fault explains them, a rule says as well, and no more than is known.
+        none is confirmed but nearly all fresh cases, and all that conforms in the run, went as it
+        predicted. Exceptions are all alike: of which cases a fault explains them, a rule says as
+        well, and no more than is known.
         """
         always = FaultHypothesis(faults, self._known.planting)
         always.prepare([s.vector for s in (*self._known.failing, *self._known.conforming)])
@@ -401,10 +402,15 @@ class Experiments:
                 self._known.confirm(trial)
                 return trial
             first = first or trial
-        if first is None or not first.holds_mostly:
+        if first is None or not first.holds_mostly or self._is_refuted_by_the_run(first):
             return None
         self._known.mostly.append(first)
         return first
+
+    def _is_refuted_by_the_run(self, trial: Trial) -> bool:
+        """Say whether a vector of the run conforms in which a cause was to show."""
+        conforming = {id(sample) for sample in self._known.others}
+        return any(id(sample) in conforming for sample in trial.absent)
 
     def _conditional(
         self,
