@@ -41,6 +41,8 @@ from conformance.reference.rounding import Doubles, widen
 from conformance.vector import Case, Vector
 
 _MOST_CAUSES = 8
+_SHARE = 3
+"""A condition is learned for a fault that explains one in so many of the failures left."""
 _APART = 2.0**-6
 """By how much of the largest value others differ, where that is no matter of rounding."""
 _FEW_STRAYS = 10
@@ -455,8 +457,12 @@ class Experiments:
         return FaultHypothesis(faults, self._known.planting, rule)
 
     def _is_worth_a_condition(self, shown: Sequence[Sample]) -> bool:
-        """Say whether a fault explains enough failures that are left to learn when it is there."""
-        return sum(not self._known.is_explained(s) for s in shown) >= _FEW
+        """Say whether a fault explains enough failures that are left to learn when it is there.
+
+        A few are enough where they are many of all that is left.
+        """
+        left = len(self._known.left)
+        return sum(not self._known.is_explained(s) for s in shown) >= min(_FEW, left / _SHARE)
 
     def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
         """Confirm a rule for failures, which are of one manner; None in vain."""
