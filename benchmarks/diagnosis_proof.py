@@ -8,9 +8,9 @@ is right if the confirmed causes predict at least 95 of 100 other fresh cases on
 shows, and at most 5 of 100 on which none does fail; wrong if the first does not hold, and partly
 right if only the second does not, or if in more than 5 of the former all is wrong that was
 predicted, and more. For unseen faults, the catalogue is without what reproduces half of the
-failures or more: the fault itself and its like. For unlisted ones, so are the slips: no atom in
-any place says what is wrong, and rules have to. With --some, the backend has the fault in a few of
-the operators alone, and is right in all others.
+failures or more: the fault itself and its like. For unlisted ones, so is what atoms enumerate:
+none in any place says what is wrong, and rules have to. With --some, the backend has the fault in a
+few of the operators alone, and is right in all others.
 """
 
 from __future__ import annotations
@@ -28,21 +28,20 @@ from typing import Any, Literal, get_args
 from conformance.backends import Backend
 from conformance.backends.runner import InProcess
 from conformance.cases.near import called_on
+from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import spread, thinned
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory
-from conformance.diagnosis.planting import FaultHypothesis, Planting, Together
+from conformance.diagnosis.planting import FaultHypothesis, Planting
 from conformance.diagnosis.reproduce import Observation
 from conformance.diagnosis.search import Search
-from conformance.diagnosis.slips.slip import SlipFault
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import clauses_about, tells_elements_apart
 from conformance.diagnosis.wrong_elements import Elements
 from conformance.faults import CATALOGUE, Fault, faulty
 from conformance.operators import OPERATORS
-from conformance.reference.rounding import Doubles
 from conformance.vector import Array, Vector
 from conformance.vectorfile.sources import chosen, opened, vectors_in
 
@@ -52,8 +51,6 @@ _FRESH = 100
 _OTHER_SEED = 1
 _MOST_WRONG = 5
 _LOOKED_AT = 24
-_ENOUGH = 6
-"""Failures that slips are held against to be left out, about."""
 _ELSEWHERE = 8
 _OTHERS = 1000
 """Vectors that conform and that causes are held against when they are confirmed, at most."""
@@ -61,30 +58,20 @@ _FEWEST = 3
 """Failures of the smoke tier that are enough to start from."""
 
 
-class Without(Planting):
-    """Plants faults, but no slip that reproduces half of some failures or more."""
+class Alike:
+    """The faults that reproduce half of some failures or more: the one planted, and its like."""
 
-    def __init__(self, failing: Sequence[Sample]) -> None:
-        super().__init__(lambda _: {})
-        self._failing = failing[:: -(-len(failing) // _ENOUGH) or 1]
-        self._left_out: dict[Together, bool] = {}
+    def __init__(self, failing: Sequence[Sample], planting: Planting) -> None:
+        self._failing = failing[:: -(-len(failing) // _LOOKED_AT) or 1]
+        self._planting = planting
+        self._known: dict[object, bool] = {}
 
-    def matched(self, faults: Together, samples: Sequence[Sample]) -> list[bool]:
-        """See Planting."""
-        found = super().matched(faults, samples)
-        return [False] * len(found) if any(found) and self._leaves_out(faults) else found
-
-    def values(self, faults: Together, vector: Vector) -> Doubles | None:
-        """See Planting."""
-        return None if self._leaves_out(faults) else super().values(faults, vector)
-
-    def _leaves_out(self, faults: Together) -> bool:
-        if not any(isinstance(fault, SlipFault) for fault in faults):
-            return False
-        if faults not in self._left_out:
-            found = super().matched(faults, self._failing)
-            self._left_out[faults] = 2 * sum(found) >= len(found)
-        return self._left_out[faults]
+    def __contains__(self, faults: object) -> bool:
+        """Say whether some faults are among them."""
+        if faults not in self._known:
+            found = (self._planting.reproduces(faults, sample) for sample in self._failing)
+            self._known[faults] = 2 * sum(found) >= len(self._failing)
+        return self._known[faults]
 
 
 def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Experiments:
@@ -95,27 +82,29 @@ def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Expe
     conforming = [sample for sample in run if not sample.failed]
     chosen_ones = {id(vector) for vector in spread([s.vector for s in failing], 240)}
     failing = [sample for sample in failing if id(sample.vector) in chosen_ones]
-    catalogue = [fault for fault in CATALOGUE if not fault.remembers]
-    if mode in {"unseen", "unlisted"}:
-        some = failing[:: -(-len(failing) // _LOOKED_AT) or 1]
-        if mode == "unlisted":
-            planting = Without(some)
-        catalogue = [
-            fault
-            for fault in catalogue
-            if 2 * sum(planting.reproduces((fault,), sample) for sample in some) < len(some)
-        ]
+    alike = Alike(failing, planting)
+    candidates = Candidates()
+    if mode == "unseen":
+        candidates = Candidates([fault for fault in CATALOGUE if (fault,) not in alike])
+    elif mode == "unlisted":
+        candidates = Candidates(left_out=alike)
     step = -(-len(conforming) // 240) or 1
     search = Search(
         [Observation(s.vector, s.outputs, {}) for s in failing],
         [Observation(s.vector, None, {}) for s in conforming[::step]],
-        catalogue,
-        None,
+        candidates,
     )
     causes, _ = search.run()
     others = [sample for number, sample in enumerate(conforming) if number % step]
     laboratory = Laboratory(runner, lambda _: {})
-    known = Knowledge(laboratory, planting, failing, conforming[::step], others[:_OTHERS])
+    known = Knowledge(
+        laboratory,
+        planting,
+        failing,
+        conforming[::step],
+        others[:_OTHERS],
+        candidates=candidates,
+    )
     done = Experiments(known)
     done.on_faults([cause.suspect for cause in causes])
     done.on_rules()

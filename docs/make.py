@@ -1,6 +1,6 @@
 """Makes all pages and numbers that this package alone can make: `python docs/make.py`.
 
-To be run at the top of the repository after vectors, clauses, faults or reports have changed. Pages
+To be run at the top of the repository after vectors, clauses or reports have changed. Pages
 of engines have makers of their own, which need the engines.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from runpy import run_path
 
-MAKERS = ("manifest", "clauses", "faults", "large", "schema", "numbers", "samples")
+MAKERS = ("manifest", "clauses", "large", "schema", "numbers", "samples")
 
 if __name__ == "__main__":
     for maker in MAKERS:

@@ -56,7 +56,6 @@ MEASURED = {
     "docs/development/performance.md",
     "docs/engines-smoke.md",
     "docs/engines.md",
-    "docs/faults.md",
     "docs/history.md",
 }
 NEEDED = {
@@ -217,23 +216,13 @@ def script(name):
     ("name", "maker"),
     [
         ("clauses.md", "make_clauses"),
-        ("faults.md", "make_faults"),
         ("large.md", "make_large"),
         ("report.schema.json", "make_schema"),
     ],
 )
 def test_a_page_that_is_made_is_that_of_the_code(name, maker):
-    """Clauses, faults, the large tier, and the types of the lines of a report."""
+    """Clauses, the large tier, and the types of the lines of a report."""
     assert script(maker).page() == (DOCS / name).read_text("utf-8")
-
-
-def test_the_faults_of_gradients_concern_gradients():
-    """docs/faults.md names the gradients, and calls no fault of theirs one of added operators."""
-    rows = [
-        line for line in (DOCS / "faults.md").read_text().splitlines() if "| `backward-" in line
-    ]
-    assert rows
-    assert [row for row in rows if "-backward" not in row and "every gradient" not in row] == []
 
 
 def test_one_command_makes_all_that_needs_no_engine():

@@ -15,7 +15,8 @@ from conformance.batch import Ints
 from conformance.executors import completed, executor_named
 from conformance.faults.baseline import Baseline, PlantedFaults, outputs_or_none, right_operator
 from conformance.faults.catalogue import CATALOGUE
-from conformance.faults.fault import Fault, faulty
+from conformance.faults.fault import Fault
+from conformance.faults.planted import faulty
 from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS
 from conformance.operators.operator import Operator

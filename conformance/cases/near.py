@@ -178,7 +178,9 @@ def _made(case: Case, draft: Draft, data: Callable[[Draft], Array]) -> Case | No
     order = (*draft.words, *NUMBERS, "ignored")
     in_order = sorted(operator.attributes, key=lambda attribute: order.index(attribute.role))
     given = {
-        each.key: spec.attributes[each.key] for each in in_order if each.key in spec.attributes
+        each.key: _as_before(each, spec.attributes[each.key], case)
+        for each in in_order
+        if each.key in spec.attributes
     }
     inputs = with_gradient(operator, case.gradient, spec.own_inputs(data(draft)), given)
     try:
@@ -187,6 +189,15 @@ def _made(case: Case, draft: Draft, data: Callable[[Draft], Array]) -> Case | No
         return None
     made = case_of(operator.name, given, inputs, pattern="cells")
     return made if has_one_answer(made) else None
+
+
+def _as_before(attribute: Attribute, value: Any, case: Case) -> Any:
+    """Let one number stand for all axes where it does so in a case, if all are the same."""
+    before = case.attributes.get(attribute.key)
+    is_short = before != attribute.spread(before, case.data.ndim - 2)
+    if not is_short or not isinstance(value, list) or len({*value}) != 1:
+        return value
+    return value[:1] if isinstance(before, list) else value[0]
 
 
 def _fit(draft: Draft) -> Draft:

@@ -441,6 +441,17 @@ def clauses() -> None:
     """
 
 
+@main.command("faults")
+@click.argument("name", required=False)
+@body_in("faults_command")
+def faults() -> None:
+    """Explain the wrong behaviours that vectors are measured against.
+
+    Lists the faults of the catalogue, or says everything about the one called NAME, which a report
+    or a file of expected failures may name.
+    """
+
+
 @main.command("strength")
 @vectors_argument
 @setting_options("operators", tier="The largest tier to count.")
@@ -452,7 +463,7 @@ def strength() -> None:
     """Plant known wrong behaviours and count those that vectors catch.
 
     VECTORS is a file or a directory, the shipped suite by default. Each fault of the catalogue
-    (docs/faults.md) is planted alone in each operator that may have it.
+    (see conformance faults) is planted alone in each operator that may have it.
     """
 
 

@@ -23,7 +23,7 @@ from conformance.cases.near import Feature
 from conformance.cases.sweep.rules import rule_of
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase
-from conformance.faults.atoms import conditions
+from conformance.faults import conditions
 from conformance.operators import operator_named, under, windows
 from conformance.operators.attributes import Role
 from conformance.operators.params import Params

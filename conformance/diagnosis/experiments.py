@@ -4,9 +4,8 @@ A hypothesis is held against fresh cases near those that failed and near those t
 after it was made: the cases that it says the backend fails have to fail just as it says, and all
 others have to be right. Catalogued faults come first, those that reproduce some failures. Where
 the backend has a fault in some such cases and is right in others, the rule that tells them apart is
-learned, and held against fresh cases in turn. For failures left over slips are tried, which are
-faults that nobody listed, and rules of their own are learned, again and again with the samples that
-refuted those before.
+learned, and held against fresh cases in turn. For failures left over other faults are tried, and
+rules of their own are learned, again and again with the samples that refuted those before.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from itertools import chain
 
 import numpy as np
 
-from conformance.budget import Share
+from conformance.budget import Budget, Share
 from conformance.cases.minimize import polished
 from conformance.diagnosis.conditions import Where
 from conformance.diagnosis.hypothesis import Bools, Hypothesis, Sample
@@ -28,9 +27,8 @@ from conformance.diagnosis.planting import FaultHypothesis, Together
 from conformance.diagnosis.reproduce import equal_numbers
 from conformance.diagnosis.rule_search import RuleSearch
 from conformance.diagnosis.rules import Rule, manner_of
-from conformance.diagnosis.search import Suspect
-from conformance.diagnosis.shares import CAUSE, SMALLEST
-from conformance.diagnosis.slips import likely_slips
+from conformance.diagnosis.search import Search, Suspect
+from conformance.diagnosis.shares import CAUSE, LEFT, SMALLEST
 from conformance.diagnosis.smallest import as_python
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import BASES, Trying, tells_elements_apart
@@ -61,6 +59,7 @@ class Experiments:
         self._laboratory = known.laboratory
         self._trying = Trying(known)
         self._rules = RuleSearch(known, self._trying)
+        self._refuted: set[Together] = set()
 
     @property
     def confirmed(self) -> Sequence[Trial]:
@@ -92,15 +91,14 @@ class Experiments:
         return trials
 
     def on_rules(self) -> list[Trial]:
-        """Return slips, then rules, for the failures that no confirmed cause explains.
+        """Return other faults, then rules, for the failures that no confirmed cause explains.
 
         A rule that explains all that a confirmed fault does takes its place, unless it says less:
         that some of the elements somewhere are wrong. Faults that another cause may hide are
         supposed to be there meanwhile, and then held against fresh cases without that one.
         """
         known = {id(trial) for trial in (*self._known.confirmed, *self._known.supposed)}
-        self._unite()
-        self._on_slips()
+        self._on_left()
         self._on_manners()
         supposed, self._known.supposed = self._known.supposed, []
         if supposed:
@@ -223,22 +221,6 @@ class Experiments:
         if trial.is_confirmed:
             self._known.confirm(trial)
 
-    def _unite(self) -> None:
-        """Look for one slip in place of several faults: it has to explain all that these do."""
-        several = [trial for trial in self._known.confirmed if _faults_of(trial)]
-        if len(several) < 2:
-            return
-        together = [s for s in self._known.failing if any(trial.explains(s) for trial in several)]
-        for faults in next(
-            iter(likely_slips(together, self._known.conforming, self._known.planting, most=1)), []
-        ):
-            hypothesis = FaultHypothesis(faults, self._known.planting)
-            covered = [t for t in several if all(map(hypothesis.explains, t.predicted))]
-            if len(covered) > 1 and self._in_place_of(
-                covered, partial(self._on_suspect, [faults], ())
-            ):
-                return
-
     def _in_place_of(
         self, covered: Sequence[Trial], attempt: Callable[[], Trial | None]
     ) -> Trial | None:
@@ -260,17 +242,22 @@ class Experiments:
         self._known.confirmed = before
         return None
 
-    def _on_slips(self) -> None:
-        """Look for slips as long as some are confirmed."""
-        before = -1
-        while len(self._known.confirmed) > before and not self._is_enough:
-            before = len(self._known.confirmed)
-            left = self._known.left
-            suspects = [
-                [faults for faults in alternatives if not self._has(faults)]
-                for alternatives in likely_slips(left, self._known.conforming, self._known.planting)
-            ]
-            self.on_faults([Suspect.of(faults) for faults in suspects if faults])
+    def _on_left(self) -> None:
+        """Look for other faults in what those leave over that were refuted, as long as some are."""
+        known: set[Together] = set()
+        while self._refuted > known and not self._is_enough:
+            known = {*self._refuted}
+            observation = self._known.planting.observation
+            # What is refused where a rule says as well.
+            left = [s for s in self._known.left if s.outputs is not None or not s.vector.values]
+            search = Search(
+                [observation(sample) for sample in left],
+                [observation(sample) for sample in self._known.conforming],
+                replace(self._known.candidates, refuted=known),
+                share=Budget().share(LEFT),
+            )
+            causes, _ = search.run()
+            self.on_faults([each.suspect for each in causes if not self._has(each.faults)])
 
     def _on_manner(self, manner: str | None, left: Sequence[Sample]) -> bool:
         """Say whether a rule is confirmed for failures of one manner, first for all of them."""
@@ -312,6 +299,7 @@ class Experiments:
             hypothesis.prepare([s.vector for s in self._known.conforming])
             if self._is_contradicted(hypothesis):
                 contradicted = contradicted or faults
+                self._refuted.add(faults)
                 continue
             shown = self._known.shown(hypothesis, BASES)
             trial = self._trying.tried(hypothesis, shown, rivals, share)
@@ -324,6 +312,8 @@ class Experiments:
                 hidden = hidden or trial
             elif not trial.is_refuted and (trial.asked or self._laboratory.is_over):
                 standing = standing or trial
+            elif trial.is_refuted:
+                self._refuted.add(faults)
         if hidden is not None:
             self._known.supposed.append(hidden)
         return hidden or standing

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
+from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.hypothesis import Bools, Hypothesis, Sample
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.planting import FaultHypothesis, Planting
@@ -27,12 +28,15 @@ class Knowledge:
         failing: Sequence[Sample],
         conforming: Sequence[Sample],
         others: Sequence[Sample] = (),
+        *,
+        candidates: Candidates = Candidates(),  # noqa: B008 - it is frozen
     ) -> None:
         self.laboratory = laboratory
         self.planting = planting
         self.failing = failing
         self.conforming = conforming
         self.others = others
+        self.candidates = candidates
         self.operators = list(
             dict.fromkeys(s.vector.case.operator for s in (*failing, *conforming, *others))
         )

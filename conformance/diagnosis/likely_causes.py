@@ -7,18 +7,21 @@ from dataclasses import replace
 from itertools import accumulate
 
 from conformance.budget import Budget
+from conformance.diagnosis.candidates import Candidates
+from conformance.diagnosis.common_numbers import of_common_numbers
 from conformance.diagnosis.experiments import Experiments
-from conformance.diagnosis.features import LIGHT, size, spread, weight
+from conformance.diagnosis.features import LIGHT, size, spread, thinned, weight
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
-from conformance.diagnosis.planting import FaultHypothesis, Planting, with_gradients
+from conformance.diagnosis.planting import FaultHypothesis, Planting, Together, with_gradients
 from conformance.diagnosis.reproduce import Observation
 from conformance.diagnosis.search import Cause, Search
 from conformance.diagnosis.shares import SEARCH
 from conformance.diagnosis.statements import Failures, Mismatch
 from conformance.diagnosis.trial import Trial
 from conformance.faults.catalogue import CATALOGUE
-from conformance.faults.fault import LARGEST, Fault
+from conformance.faults.fault import Fault
+from conformance.faults.planted import LARGEST
 from conformance.progress import Progress
 from conformance.record.report import Diagnosis, Proof
 from conformance.vector import Case, Combination, Vector
@@ -29,6 +32,8 @@ CONFORMING = 240
 """Conforming vectors that causes are held against, at most."""
 _FAILING = 240
 """Failures that experiments start from, at most."""
+_ALIKE = 48
+"""Failures of which it is looked for numbers that they have in common, at most."""
 _HEAVY = 20
 _LIGHT_ONES = 2000
 _MOST_HELD_AGAINST = 2_000_000
@@ -41,6 +46,8 @@ def diagnose(
     readings: Readings,
     *,
     catalogue: Sequence[Fault] = CATALOGUE,
+    first: Sequence[Together] = (),
+    enumerated: bool = True,
     laboratory: Laboratory | None = None,
     unasked: str = "the backend was not asked",
     progress: Progress | None = None,
@@ -50,23 +57,28 @@ def diagnose(
     `mismatches` pairs vectors that do not conform with the outputs of the backend (None: it
     raised an exception), `conforming` are vectors that do, as varied as can be. `readings` are
     those of disputed clauses that the backend follows, as far as they are known, or give them
-    per vector. `progress` counts mismatches. In a `laboratory`, causes are confirmed or refuted,
-    and rules are learned for what no fault explains; without one, `unasked` says why. The last
-    diagnoses name nothing where mismatches are left over: one for exceptions, one for wrong values
-    and so on. A cause that explains only what others do is left out.
+    per vector. Faults that are causes of other operators come `first`, then those of the
+    `catalogue` and, if they are to be `enumerated`, whatever atoms make. `progress` counts
+    mismatches. In a `laboratory`, causes are confirmed or refuted, and rules are learned for what
+    no fault explains; without one, `unasked` says why. The last diagnoses name nothing where
+    mismatches are left over: one for exceptions, one for wrong values and so on. A cause that
+    explains only what others do is left out.
     """
 
     def of(vector: Vector) -> Combination:
         return readings(vector) if callable(readings) else readings
 
     pairs, others = _not_too_many(mismatches)
+    some = thinned([pair for pair in pairs if _is_small(pair[0].case)], _ALIKE)
+    common = of_common_numbers(samples_from(some), of) if enumerated else ()
+    candidates = Candidates((*catalogue, *common), first, enumerated)
     search = Search(
         [Observation(vector, outputs, of(vector)) for vector, outputs in pairs],
         [Observation(vector, None, of(vector)) for vector in spread(conforming, CONFORMING)],
-        [fault for fault in catalogue if not fault.remembers],
-        progress,
+        candidates,
+        progress=progress,
         # No clock takes away what recorded answers tell.
-        Budget().share(SEARCH),
+        share=Budget().share(SEARCH),
     )
     causes, left = search.run()
     left += search.extended(causes, [Observation(v, outputs, of(v)) for v, outputs in others])
@@ -77,7 +89,9 @@ def diagnose(
     if laboratory is None:
         diagnoses = [known.fault(cause, Proof(missing=unasked)) for cause in causes]
         return [*diagnoses, *known.unknown(left)]
-    return _proven(known, search, causes, conforming, Planting(of, laboratory.budget), laboratory)
+    return _proven(
+        known, search, candidates, causes, conforming, Planting(of, laboratory.budget), laboratory
+    )
 
 
 def _in_gradients_too(cause: Cause, search: Search) -> Cause:
@@ -107,6 +121,7 @@ def _folded(causes: Sequence[Cause]) -> list[Cause]:
 def _proven(
     failures: Failures,
     search: Search,
+    candidates: Candidates,
     causes: Sequence[Cause],
     conforming: Sequence[Vector],
     planting: Planting,
@@ -126,16 +141,23 @@ def _proven(
         samples_from([pair for pair in failures.pairs if id(pair[0]) in chosen]),
         [as_expected(v) for v in some.values()],
         [as_expected(v) for v in light if id(v) not in some and weight(v) <= LIGHT],
+        candidates=candidates,
     )
     experiments = Experiments(known)
     faults = experiments.on_faults([cause.suspect for cause in causes])
     rules = experiments.on_rules()
     # All failed in the run, also exceptions that readings excuse which are not followed.
     samples = [replace(s, failed=True) for s in samples_from(failures.pairs)] if rules else []
-    ruled = [[i for i, s in enumerate(samples) if small[i] and rule.explains(s)] for rule in rules]
+    ruled = [
+        []
+        if _is_of_faults(rule)
+        else [i for i, s in enumerate(samples) if small[i] and rule.explains(s)]
+        for rule in rules
+    ]
     diagnoses: list[Diagnosis] = []
     explained: set[int] = set()
-    for cause, trial in zip(causes, faults, strict=True):
+    further = [(_of_trial(trial, search), trial) for trial in rules if _is_of_faults(trial)]
+    for cause, trial in (*zip(causes, faults, strict=True), *further):
         if trial is None or not trial.stands:
             continue
         stood = _as_tried(cause, trial, failures.pairs, search)
@@ -147,7 +169,7 @@ def _proven(
         )
         explained |= stood.explained.keys()
     for rule, numbers in zip(rules, ruled, strict=True):
-        if not numbers:  # it was made of failures that others explain, too
+        if not numbers:  # it is one of faults, or was made of failures that others explain, too
             continue
         diagnoses.append(
             failures.rule(
@@ -175,6 +197,17 @@ def _is_small(case: Case) -> bool:
     return all(not isinstance(n, int) or n <= LARGEST for numbers in lists for n in numbers)
 
 
+def _is_of_faults(trial: Trial) -> bool:
+    return isinstance(trial.hypothesis, FaultHypothesis)
+
+
+def _of_trial(trial: Trial, search: Search) -> Cause:
+    """Return the cause that faults are which were found in what was left over."""
+    assert isinstance(trial.hypothesis, FaultHypothesis)
+    faults = trial.hypothesis.faults
+    return Cause(faults, search.explained(faults), frozenset())
+
+
 def _as_tried(cause: Cause, trial: Trial, pairs: Sequence[Mismatch], search: Search) -> Cause:
     """Return a cause with the faults and the condition that stood, and what these explain."""
     hypothesis = trial.hypothesis
@@ -186,7 +219,7 @@ def _as_tried(cause: Cause, trial: Trial, pairs: Sequence[Mismatch], search: Sea
         for i, match in search.explained(hypothesis.faults).items()
         if hypothesis.condition is None or hypothesis.condition.fails(pairs[i][0])
     }
-    alternatives = [f for f in cause.alternatives if f not in hypothesis.faults]
+    alternatives = [each for each in cause.alternatives if each.faults != hypothesis.faults]
     return replace(
         cause,
         faults=hypothesis.faults,

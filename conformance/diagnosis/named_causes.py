@@ -2,7 +2,7 @@
 
     same-lower-as-upper                         a fault of the catalogue; + joins several
     same-lower-as-upper:dtype=float16           the same, where a condition holds alone
-    answers_as_if_every_dilation_were_1         a slip, in the words of the report
+    every_dilation_taken_as_1                   a fault without a name, in the words of the report
     rule:values:channel>=16&dtype=float16:zero  a rule: wrong how, where, and what comes instead
 
 A cause that is read explains a failure only where it says what was returned, so a line excuses
@@ -39,9 +39,9 @@ from conformance.diagnosis.planting import (
     with_gradients,
 )
 from conformance.diagnosis.rules import Manner, Rule, manner_of
-from conformance.diagnosis.slips import SlipFault, slips
 from conformance.diagnosis.wrong_elements import Elements
 from conformance.errors import UsageError
+from conformance.faults.atoms import by_words
 from conformance.faults.catalogue import CATALOGUE, fault_named
 from conformance.text import did_you_mean, quoted
 from conformance.vector import Combination, Vector
@@ -109,9 +109,9 @@ def word_of(hypothesis: Hypothesis) -> str:
 def word_of_faults(faults: Together, where: Where = ()) -> str:
     """Return faults that are there where conditions hold as one word; "" for what has none."""
     word = "+".join(fault.name for fault in faults)
-    if any(isinstance(fault, SlipFault) for fault in faults):
+    if not all(fault.name for fault in faults):
         word = behaviour_of(faults).replace(" ", "_")
-        if word not in _slips_by_word():  # one that was learned, or several
+        if word not in _by_word():  # one that was learned, or several
             return ""
     return ":".join([word, *map(_word_of_places, where)])
 
@@ -122,23 +122,27 @@ def cause_named(word: str) -> NamedCause:
         return NamedCause(rule=_rule_named(word))
     names, *conditions = word.split(":")
     where = tuple(map(_places_named, conditions))
-    if names in _slips_by_word():
-        return NamedCause(_slips_by_word()[names], where)
+    if names in _by_word():
+        return NamedCause(_by_word()[names], where)
     faults = []
     for name in names.split("+"):
         try:
             faults.append(fault_named(name))
         except UsageError:
             meant = did_you_mean(name, [fault.name for fault in CATALOGUE])
-            raise ValueError(f"no cause {quoted(name)}{meant}; docs/faults.md lists them") from None
+            raise ValueError(f"no cause {quoted(name)}{meant}; see conformance faults") from None
         if faults[-1].remembers:
             raise ValueError(f"{name} depends on earlier calls: no answer alone shows this cause")
     return NamedCause(tuple(faults), where)
 
 
 @cache
-def _slips_by_word() -> Mapping[str, Together]:
-    every = [together for slip in slips() for together in ((slip,), with_gradients((slip,)))]
+def _by_word() -> Mapping[str, Together]:
+    every = [
+        together
+        for fault in by_words().values()
+        for together in ((fault,), with_gradients((fault,)))
+    ]
     return {behaviour_of(together).replace(" ", "_"): together for together in every}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from conformance.diagnosis.features import thinned, weight
 from conformance.diagnosis.laboratory import Laboratory, samples_from
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.named_causes import cause_named, explaining
+from conformance.diagnosis.planting import Together
 from conformance.diagnosis.shares import AGAIN, STATE
 from conformance.diagnosis.state import StateReport, of_state
 from conformance.diagnosis.statements import Mismatch
@@ -118,7 +120,15 @@ def explained(
         state = state.with_others(_right_now(pairs, asked))
         left = [pair for pair in pairs if pair[0].case.id not in state.vectors]
         parts.append(
-            diagnose(left, beside, readings, laboratory=asked, unasked=unasked, progress=progress)
+            diagnose(
+                left,
+                beside,
+                readings,
+                first=_confirmed(parts),
+                laboratory=asked,
+                unasked=unasked,
+                progress=progress,
+            )
         )
         if asked is not None and asked.ended and not all(d.is_known for d in parts[-1]):
             ended.setdefault(asked.ended, []).append(operator)
@@ -144,6 +154,13 @@ def explained(
         searched = f"{diagnoses[0].total:,} of {failures:,} failures"
         notes += (f"likely causes were searched for {searched}",)
     return replace(report, diagnoses=tuple(diagnoses), notes=notes)
+
+
+def _confirmed(parts: Sequence[Sequence[Diagnosis]]) -> list[Together]:
+    """Return the faults that are causes of other operators, those that were confirmed first."""
+    known = sorted(chain(*parts), key=lambda each: bool(each.proof and each.proof.missing))
+    words = (each.named.partition(":")[0] for each in known if each.kind == "fault")
+    return [*dict.fromkeys(cause_named(word).faults for word in words if word)]
 
 
 def _by_operator(

@@ -10,7 +10,7 @@ from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.reproduce import Observation, Reproductions
 from conformance.diagnosis.rules import Rule
 from conformance.faults.baseline import Raised
-from conformance.faults.fault import BACKWARD, Fault, of_gradients
+from conformance.faults.fault import IN_GRADIENT, Fault
 from conformance.reference.rounding import Doubles, widen
 from conformance.vector import Combination, Vector
 
@@ -20,14 +20,14 @@ TOGETHER = ", together with: "
 
 def with_gradients(faults: Together) -> Together:
     """Return a fault together with the same one of gradients, if they can have it."""
-    backward = of_gradients(faults[0]) if len(faults) == 1 else None
+    backward = faults[0].in_gradients() if len(faults) == 1 else None
     return faults if backward is None else (*faults, backward)
 
 
 def behaviour_of(faults: Together) -> str:
     """Return what faults do, in words: what gradients do as well is said once."""
     match [*faults]:
-        case [one, other] if other.name == f"{BACKWARD}{one.name}":
+        case [one, other] if other.summary == f"{IN_GRADIENT}{one.summary}":
             return f"{one.summary}, in gradients too"
     return TOGETHER.join(fault.summary for fault in faults)
 
@@ -69,16 +69,11 @@ class Planting:
 
         It may differ by rounding, but by less than from what is right, if that is `telling`.
         """
-        return self._reproductions.reproduce(faults, self._observation(sample), telling=telling)
+        return self._reproductions.reproduce(faults, self.observation(sample), telling=telling)
 
     def reproduces_in_part(self, faults: Together, sample: Sample) -> bool:
         """Say whether it would answer so in all elements that the faults make wrong."""
-        return self._reproductions.reproduce_in_part(faults, self._observation(sample))
-
-    def matched(self, faults: Together, samples: Sequence[Sample]) -> list[bool]:
-        """Say so of several samples at once, under the readings that it follows alone."""
-        observations = [self._observation(sample) for sample in samples]
-        return [bool(match) for match in self._reproductions.matches(faults, observations)]
+        return self._reproductions.reproduce_in_part(faults, self.observation(sample))
 
     def values(self, faults: Together, vector: Vector) -> Doubles | None:
         """Return what it would make of the first output; None if that has another shape or type."""
@@ -94,13 +89,8 @@ class Planting:
                     self._values[key] = widen(one)
         return self._values[key]
 
-    def _unanswered(self, vector: Vector) -> Observation:
-        if id(vector) not in self._observed:
-            observation = Observation(vector, None, self.readings(vector))
-            self._observed[id(vector)] = vector, observation
-        return self._observed[id(vector)][1]
-
-    def _observation(self, sample: Sample) -> Observation:
+    def observation(self, sample: Sample) -> Observation:
+        """Return a sample under the readings that the backend follows."""
         if id(sample) not in self._sampled:
             readings = self.readings(sample.vector)
             # The sample is kept, so that no other one gets its identity.
@@ -109,6 +99,12 @@ class Planting:
                 Observation(sample.vector, sample.outputs, readings),
             )
         return self._sampled[id(sample)][1]
+
+    def _unanswered(self, vector: Vector) -> Observation:
+        if id(vector) not in self._observed:
+            observation = Observation(vector, None, self.readings(vector))
+            self._observed[id(vector)] = vector, observation
+        return self._observed[id(vector)][1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

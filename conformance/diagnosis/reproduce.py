@@ -83,6 +83,18 @@ class Observation:
         """The same, in doubt of the readings."""
         return self if self.in_doubt else replace(self, in_doubt=True)
 
+    @cached_property
+    def wrong_elements(self) -> int:
+        """How many elements of outputs are not as they are under the first reading, about."""
+        if not self.outputs or not self.vector.values:
+            return 0
+        wrong = 0
+        for got, right in zip(self.outputs, self.vector.values[0].outputs, strict=False):
+            if got.shape != right.values.shape:
+                return got.size
+            wrong += int((~equal_numbers(widen(got), widen(right.values))).sum())
+        return wrong
+
     @property
     def wanted(self) -> Wanted | None:
         """First outputs that may match what was returned; None if any may, or if none was."""

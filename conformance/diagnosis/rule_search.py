@@ -9,6 +9,7 @@ from itertools import chain, islice
 
 from conformance.budget import ROW, Share
 from conformance.cases.near import named
+from conformance.diagnosis.candidates import faults_instead
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.instead import Instead
@@ -17,7 +18,6 @@ from conformance.diagnosis.planting import FaultHypothesis
 from conformance.diagnosis.rule_learning import learned, rows_of
 from conformance.diagnosis.rules import Edge, Rule, manner_of
 from conformance.diagnosis.shares import CAUSE
-from conformance.diagnosis.slips import slips_instead
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import Trying, is_telling, tells_elements_apart
 from conformance.diagnosis.wrong_elements import of_elements
@@ -53,7 +53,11 @@ class RuleSearch:
         known = [*thinned(left, _KNOWN), *thinned(self._known.conforming, _KNOWN)]
         known += self._known.fresh[-_KNOWN:]
         known = [s for s in known if not self._known.is_explained_otherwise(s.vector)]
-        others = slips_instead(left, self._known.planting) if manner == "values" else []
+        others = (
+            faults_instead(left, self._known.candidates, self._known.planting)
+            if manner == "values"
+            else []
+        )
         best: Trial | None = None
         for _ in range(_ROUNDS):
             if self._laboratory.is_over or not known:

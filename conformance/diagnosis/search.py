@@ -1,20 +1,22 @@
 """The search for faults, alone or two at once, that reproduce mismatches.
 
-It starts from one unexplained mismatch after the other, of as many kinds as possible: whatever
-explains all of them explains this one. The candidates are then held against the other mismatches
-of a sample, and against conforming vectors, which a true cause leaves alone or which some
-condition on attributes sets apart. What is found is held against every mismatch, and the search
-goes on with those left over.
+It holds what atoms enumerate, those with names first, against recorded answers: no call of the
+backend, and no clock, takes part in it. It starts from one unexplained mismatch after the other,
+of as many kinds as possible: whatever explains all of them explains this one. The candidates are
+then held against the other mismatches of a sample, and against conforming vectors, which a true
+cause leaves alone or which some condition on attributes sets apart. What is found is held against
+every mismatch, and the search goes on with those left over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, islice
 from typing import NamedTuple
 
 from conformance.budget import Budget, Share
+from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.conditions import Where
 from conformance.diagnosis.features import LIGHT, apart, features, spread, weight
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
@@ -29,12 +31,21 @@ _CAUSES = 12
 _SCORED = 240
 """Mismatches that causes are weighed by."""
 _FRUITLESS = 8
+_IN_VAIN = 4
+"""Mismatches for which nothing that atoms enumerate is found, until no more is looked for."""
 _PAIR_SEARCHES = 5
 _PARTNERS = 5
 _RIVALS = 3
+_ALTERNATIVES = 16
+_LIKELIEST = 24
+"""Candidates that are held against conforming vectors, those that explain most."""
+_NEARLY_AS_MUCH = 0.75
+_NEARLY_ALL = 0.9
 _FEW = 24
 _SHARED = 4
 """Mismatches, at least, that a condition is seen in."""
+_TELLING = 4
+"""So many wrong elements are seldom all reproduced by chance."""
 
 
 class Suspect(NamedTuple):
@@ -46,11 +57,6 @@ class Suspect(NamedTuple):
     alternatives: Sequence[Together]
     conditional: Sequence[tuple[Together, Where]]
 
-    @classmethod
-    def of(cls, alternatives: Sequence[Together]) -> Suspect:
-        """Return alternatives of which the vectors of the run say nothing more."""
-        return cls(alternatives, [(alternatives[0], ())])
-
 
 @dataclass(slots=True, eq=False)
 class Cause:
@@ -58,8 +64,7 @@ class Cause:
 
     Mismatches and conforming vectors go by their numbers. `where` holds what sets the mismatches
     explained apart from all those vectors; they are `set_apart` then, and none is left
-    `contradicted`.
-    `alternatives` fit as well, `rivals` nearly so.
+    `contradicted`. `alternatives` fit as well or nearly so, `rivals` under conditions perhaps.
     """
 
     faults: Together
@@ -67,15 +72,20 @@ class Cause:
     contradicted: frozenset[int]
     where: Where = ()
     set_apart: int = 0
-    alternatives: list[Fault] = field(default_factory=list)
+    alternatives: list[Cause] = field(default_factory=list)
     rivals: list[Cause] = field(default_factory=list)
 
     @property
     def suspect(self) -> Suspect:
         """What is to be held against fresh cases, it and its alternatives and rivals."""
-        others = ((fault,) for fault in self.alternatives)
         each_where = [(each.faults, each.where) for each in (self, *self.rivals)]
-        return Suspect([self.faults, *others], each_where)
+        return Suspect([self.faults, *(each.faults for each in self.alternatives)], each_where)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of single faults that fit as well."""
+        alike = [each for each in self.alternatives if each.score == self.score]
+        return tuple(each.faults[0].name for each in alike if each.faults[0].name)
 
     @property
     def score(self) -> tuple[int, ...]:
@@ -95,8 +105,9 @@ class Search:
         self,
         mismatches: Sequence[Observation],
         conforming: Sequence[Observation],
-        catalogue: Sequence[Fault],
-        progress: Progress | None,
+        candidates: Candidates,
+        *,
+        progress: Progress | None = None,
         share: Share | None = None,
     ) -> None:
         self.features = [features(observation.vector) for observation in mismatches]
@@ -104,7 +115,8 @@ class Search:
         self._mismatches = list(mismatches)
         self._as_followed = mismatches
         self._conforming = conforming
-        self._catalogue = catalogue
+        self._candidates = candidates
+        self._named = candidates.named
         self._progress = progress
         self._share = share or Budget().share()
         self._reproductions = Reproductions(self._share.budget)
@@ -112,6 +124,7 @@ class Search:
         # What tells causes apart may lie in few mismatches: more are looked at than searched.
         self._scored = _numbers([each.vector for each in mismatches], _SCORED)
         self._pair_searches = _PAIR_SEARCHES
+        self._in_vain = _IN_VAIN if candidates.enumerated else 0
 
     def run(self) -> tuple[list[Cause], list[int]]:
         """Return the causes found, each held against all mismatches, and what is left over."""
@@ -166,7 +179,7 @@ class Search:
         """Look for single faults where causes leave mismatches over; return all causes."""
         causes, fruitless, left = list(causes), 0, list(fresh)
         while left and len(causes) < _CAUSES and fruitless < _FRUITLESS and not self._is_over:
-            cause = self._best(((fault,) for fault in self._catalogue), left[0])
+            cause = self._of_one(left[0], left)
             if cause is None:
                 fruitless += 1
                 left.append(left.pop(0))
@@ -180,6 +193,27 @@ class Search:
                 left = [i for i in left if i not in cause.explained]
         return causes
 
+    def _of_one(self, mismatch: int, left: Sequence[int]) -> Cause | None:
+        """Return the single fault that explains a mismatch and fits the others best.
+
+        Without need, which is where one with a name leaves mismatches over, none without is tried.
+        """
+        observation = self._as_followed[mismatch]
+        named = ((fault,) for fault in self._named if fault.concerns(observation.operator))
+        for candidates in (self._candidates.first, named):
+            cause = self._best(candidates, mismatch)
+            if cause is not None and self._is_enough(cause, left):
+                return cause
+        if not self._in_vain:
+            return cause
+        other = self._best(self._candidates.of_atoms(observation), mismatch)
+        self._in_vain -= other is None
+        return max(filter(None, (cause, other)), key=lambda each: each.score, default=None)
+
+    def _is_enough(self, cause: Cause, left: Sequence[int]) -> bool:
+        """Say whether a cause explains nearly all that is left."""
+        return len(cause.explained.keys() & {*left}) >= _NEARLY_ALL * len(left)
+
     def _in_pairs(self, causes: list[Cause], left: Sequence[int]) -> list[Cause]:
         """Look for two faults where single ones leave mismatches over; return all causes."""
         light = [i for i in left if weight(self._mismatches[i].vector) <= LIGHT]
@@ -190,9 +224,9 @@ class Search:
             # What would explain it alone was found wanting.
             active = self._active(i)
             known = [cause.faults[0] for cause in causes if len(cause.faults) == 1]
-            cause = self._best(combinations([f for f in known if f in active], 2), i)
+            cause = self._best(combinations(known, 2), i)
             if cause is None:
-                cause = self._best(_pairs([f for f in known if f in active], active), i)
+                cause = self._best(_pairs(known, active), i)
             if cause is None:
                 cause = self._best(_pairs(self._partners(i, active), active), i)
             if cause is not None:
@@ -206,11 +240,11 @@ class Search:
         return causes
 
     def _active(self, mismatch: int) -> list[Fault]:
-        """Return the faults that change a mismatch and do not explain it."""
+        """Return the faults with names that change a mismatch and do not explain it."""
         observation = self._as_followed[mismatch]
         return [
             fault
-            for fault in self._catalogue
+            for fault in self._named
             if self._reproductions.answers((fault,), observation)
             and self._reproductions.match((fault,), observation) is Match.NO
         ]
@@ -228,26 +262,35 @@ class Search:
         if weight(observation.vector) > LIGHT:
             # Trying is slow: only what leaves a few other vectors alone is worth it.
             candidates = (faults for faults in candidates if not self._broken_by(faults, _FEW))
-        causes = [
-            Cause(
-                faults,
-                self._explained(faults, self._scored),
-                self._broken_by(faults, len(self._conforming)),
-            )
-            for faults in candidates
+        matching = [
+            (self._explained(faults, self._scored), faults)
+            for faults in self._while_not_over(candidates)
             if self._reproductions.match(faults, observation)
         ]
-        plausible = [cause for cause in causes if self._is_plausible(cause)]
+        # Those with names come first, of those that explain as much.
+        if len(matching) > _LIKELIEST:
+            matching.sort(key=lambda pair: len(self._broken_by(pair[1], _FEW)) - len(pair[0]))
+        causes = [
+            Cause(faults, explained, self._broken_by(faults, len(self._conforming)))
+            for explained, faults in matching[:_LIKELIEST]
+        ]
+        plausible = [cause for cause in causes if self._is_plausible(cause, mismatch)]
         if not plausible:
             return None
-        best, *rivals = sorted(plausible, key=lambda cause: cause.score, reverse=True)
-        best.rivals = rivals[:_RIVALS]
-        best.alternatives = [
-            other.faults[0]
-            for other in plausible
-            if other is not best and other.score == best.score and len(other.faults) == 1
-        ]
+        best, *others = sorted(plausible, key=lambda cause: cause.score, reverse=True)
+        best.rivals = others[:_RIVALS]
+        alike = (
+            other
+            for other in others
+            if len(other.faults) == 1
+            and not other.contradicted
+            and len(other.explained) >= _NEARLY_AS_MUCH * len(best.explained)
+        )
+        best.alternatives = [*islice(alike, _ALTERNATIVES)]
         return best
+
+    def _while_not_over(self, candidates: Iterable[Together]) -> Iterator[Together]:
+        return (faults for faults in candidates if not self._is_over)
 
     def _explained(
         self, faults: Together, numbers: Iterable[int], *, in_doubt: bool = False
@@ -265,8 +308,13 @@ class Search:
         broken += self._reproductions.shows(faults, self._conforming[len(broken) : count])
         return frozenset(number for number, fails in enumerate(broken[:count]) if fails)
 
-    def _is_plausible(self, cause: Cause) -> bool:
+    def _is_plausible(self, cause: Cause, mismatch: int) -> bool:
         """Say whether little speaks against a cause, or a condition on attributes removes it."""
+        observation = self._as_followed[mismatch]
+        # Of so many faults, one is like a single small failure by chance.
+        named = all(fault.name for fault in cause.faults)
+        if len(cause.explained) == 1 and not named and 0 < observation.wrong_elements < _TELLING:
+            return False
         if not cause.contradicted:
             return True
         explained = [*cause.explained]

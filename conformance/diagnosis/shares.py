@@ -16,7 +16,9 @@ CAUSE = 50_000
 """Of these, for one supposed cause."""
 FRUITLESS = 15_000
 """Of these, until it shows on some case."""
-SLIPS = 40_000
-"""For one search for slips."""
+INSTEAD = 40_000
+"""For what comes instead of right values, in failures of a rule."""
+LEFT = 60_000
+"""For faults that reproduce what refuted causes leave over."""
 SMALLEST = 20_000
 """For a small case that shows a cause."""

@@ -49,13 +49,13 @@ class Failures:
         """Return a cause of the catalogue as a diagnosis."""
         return _summarized(
             self._diagnosis([*cause.explained]),
-            faults=tuple(fault.name for fault in cause.faults),
+            faults=tuple(fault.name for fault in cause.faults if fault.name),
             behaviour=behaviour_of(cause.faults),
             raised=all(self.pairs[i][1] is None for i in cause.explained),
             exact=sum(match is Match.EXACT for match in cause.explained.values()),
             contradicted=len(cause.contradicted),
             condition=where_words(cause.where),
-            alternatives=tuple(fault.name for fault in cause.alternatives[:_ALTERNATIVES]),
+            alternatives=cause.names[:_ALTERNATIVES],
             threads=tuple(dict.fromkeys(chain(*(fault.threads for fault in cause.faults)))),
             kind="fault",
             proof=proof,
@@ -216,8 +216,10 @@ def _with_behaviour(diagnosis: Diagnosis) -> Diagnosis:
 
 def _identity(diagnosis: Diagnosis) -> tuple[object, ...]:
     """Return what two diagnoses of one cause have in common."""
-    if diagnosis.faults or not diagnosis.is_known:
-        return (diagnosis.faults, diagnosis.condition)
+    if not diagnosis.is_known:
+        return (diagnosis.condition,)
+    if diagnosis.faults or diagnosis.kind == "fault":
+        return (diagnosis.faults or diagnosis.behaviour, diagnosis.condition)
     variations = tuple(each.variation for each in diagnosis.calls)
     return (diagnosis.kind, diagnosis.behaviour or diagnosis.summary, variations)
 
@@ -279,7 +281,7 @@ def _summarized(diagnosis: Diagnosis, **changes: Any) -> Diagnosis:
 
 def _said(diagnosis: Diagnosis) -> str:
     """Return what a summary says after the count of failures."""
-    if diagnosis.faults:
+    if diagnosis.faults or diagnosis.kind == "fault":
         return f"reproduced{_how_well(diagnosis)} by: {caused(diagnosis)}"
     if diagnosis.is_known:
         wrong = f": wrong {listed([*map(_wrong, diagnosis.calls)])}, and right in plain calls"

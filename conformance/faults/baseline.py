@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from conformance.errors import InvalidCase
-from conformance.faults.fault import Fault, FaultyOperator, faulty, planted
+from conformance.faults.fault import Fault
+from conformance.faults.planted import FaultyOperator, faulty, planted
 from conformance.operators import OPERATORS, under
 from conformance.operators.gradients import Gradient, check_gradient
 from conformance.operators.params import Params
@@ -118,9 +119,8 @@ class PlantedFaults:
         """Run the steps that compute values; None where all of them are the right operator's."""
         gathered = right.gathered
         if plan is not right.plan or "gather" in self.steps:
-            gathered = _same_or(
-                self.wrong.pipeline.gathered(case.data, plan, right.beside), gathered
-            )
+            other = self.wrong.pipeline.gathered(case.data, plan, right.beside)
+            gathered = gathered if _same(other, gathered) else other
         same = gathered is right.gathered and plan is right.plan
         if same and not self.steps & _RESULTS:
             return None
@@ -237,23 +237,15 @@ def _of_values(params: Params) -> tuple[Any, ...]:
 
 
 def _same(one: Gathered, other: Gathered) -> bool:
+    """Say whether the same is gathered, for parameters with which it has the same values."""
+    if type(one) is not Gathered or one.beside is not other.beside:
+        return False
     if _of_values(one.params) != _of_values(other.params):
         return False
-    ranges = zip((*one.lo, *one.hi), (*other.lo, *other.hi), strict=True)
-    same = one.data is other.data and one.beside is other.beside
-    return same and all(a is b or np.array_equal(a, b) for a, b in ranges)
-
-
-def _same_or(gathered: Gathered, right: Gathered) -> Gathered:
-    """Return the right cells in place of equal ones."""
-    if type(gathered) is not Gathered or _of_values(gathered.params) != _of_values(right.params):
-        return gathered
-    ranges = zip((*gathered.lo, *gathered.hi), (*right.lo, *right.hi), strict=True)
-    places = zip(gathered.positions, right.positions, strict=True)
-    same = all(np.array_equal(a, b) for a, b in (*ranges, *places)) and (
-        gathered.data is right.data or _equal(gathered.data, right.data)
-    )
-    return right if same else gathered
+    ranges, others = ((*each.lo, *each.hi, *each.positions) for each in (one, other))
+    pairs = zip(ranges, others, strict=True)
+    same = all(a is b or np.array_equal(a, b) for a, b in pairs)
+    return same and (one.data is other.data or _equal(one.data, other.data))
 
 
 def _equal(one: Array, other: Array) -> bool:

@@ -30,13 +30,15 @@ class Call:
     `given` maps roles to values of `Params`, or to Unknown. Lists and single integers are as they
     were given, of any length and size; pads in one list are split into pads_begin and pads_end.
     `others` maps keys to values of all other attributes: those of role "ignored", and those that
-    the document does not have.
+    the document does not have. `spelled` maps roles to values as they were given: one number may
+    stand for all axes.
     """
 
     operator: Operator
     inputs: tuple[Array, ...]
     given: Mapping[str, Any]
     others: Mapping[str, Any]
+    spelled: Mapping[str, Any]
 
     @property
     def axes(self) -> int:
@@ -76,11 +78,13 @@ def call_of(operator: Operator, inputs: Sequence[Array], attributes: Mapping[str
         attribute.key: attribute for attribute in operator.attributes if attribute.role != "ignored"
     }
     given: dict[str, Any] = {}
+    spelled: dict[str, Any] = {}
     for key, attribute in declared.items():
         if key in attributes and not attribute.is_left_out(attributes):
             given |= _meanings(attribute, attributes[key], inputs[0].shape[2:])
+            spelled[attribute.role] = attributes[key]
     others = {key: value for key, value in attributes.items() if key not in declared}
-    return Call(operator, tuple(inputs), given, others)
+    return Call(operator, tuple(inputs), given, others, spelled)
 
 
 def _meanings(attribute: Attribute, value: Any, sizes: Sequence[int]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""A fault: a wrong behaviour as the forbidden replacement of steps, and a backend that has it.
+"""A fault: a wrong behaviour as the forbidden replacement of steps.
 
 A fault replaces steps as a reading does. Besides the steps of a pipeline it may replace the step
 before them: `validate(call)` checks a call by roles and returns its parameters.
@@ -6,34 +6,33 @@ before them: `validate(call)` checks a call by roles and returns its parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
-from functools import cache, cached_property
-from math import prod
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, fields, replace
+from functools import cache
 from typing import Any
 
-import numpy as np
-
-from conformance.errors import InvalidCase
-from conformance.faults.call import Call, call_of
+from conformance.faults.concerns import EVERY, UNPOOLINGS
+from conformance.faults.conditions import Condition
 from conformance.faults.known_bugs import KNOWN_BUGS
+from conformance.faults.wraps import OnData, OnOutputs, Refusing
 from conformance.operators import OPERATORS
 from conformance.operators.clause import StepWrap
-from conformance.operators.clauses import under
 from conformance.operators.needs import Needs
 from conformance.operators.operator import Operator
-from conformance.operators.params import Params
-from conformance.operators.pipeline import Pipeline, Plan, no_further, rooms
-from conformance.vector import Array, Outputs, as_returned, own_inputs
+from conformance.operators.pipeline import Pipeline
 
 STEPS = ("validate", *(step.name for step in fields(Pipeline)))
 """Every step a fault may replace, in the order they run."""
 BACKWARD = "backward-"
 """What the name of a fault of gradients begins with that operators have, too."""
-LARGEST = 1 << 17
-"""The largest kernel, stride or pad of a case on which faults are tried: it may be a stranger's."""
-_MOST_WINDOWS = 1 << 24
-"""Windows of a channel, at most: more would take too long or too much memory."""
+IN_GRADIENT = "in the gradient, "
+"""What its summary begins with."""
+IN_UNPOOLING = "in an unpooling, "
+"""What the summary of a fault of unpoolings begins with that other operators have, too."""
+_OF_GRADIENTS = {"validate", "resolve", "pads", "extent", "windows", "gather", "divide"}
+"""Steps that a gradient shares with its operator, in whatever code it has them."""
+_OF_UNPOOLINGS = {"validate", "resolve", "pads", "extent"}
+"""Steps that an unpooling has, too: its windows read no cell, and nothing is divided."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,16 +43,21 @@ class Fault:
     the operators that meet `needs`. `replaces` maps names of steps to functions that take the step
     and return its replacement; the fault belongs to the first of these steps. `bug` names an entry
     of KNOWN_BUGS. If it `remembers`, outputs depend on earlier calls: the replacements hold state,
-    and are made once per backend.
+    and are made once per backend. It has a `name` if the catalogue gives it one.
     """
 
-    name: str
     summary: str
-    _: KW_ONLY
-    needs: Needs = field(default_factory=Needs)
+    needs: Needs
     replaces: Mapping[str, StepWrap]
     bug: str = ""
+    _: KW_ONLY
     remembers: bool = False
+    name: str = ""
+
+    @classmethod
+    def of(cls, summary: str, **replaces: StepWrap) -> Fault:
+        """Return a fault that replaces steps, given by name; any operator may have it."""
+        return cls(summary, EVERY, replaces)
 
     @property
     def step(self) -> str:
@@ -81,141 +85,58 @@ class Fault:
             return False
         return _meets(operator, self.needs)
 
+    def needing(self, needs: Needs) -> Fault:
+        """Return it for operators that meet other conditions, too."""
+        return self.but(needs=self.needs & needs)
+
+    def but(self, **changes: Any) -> Fault:
+        """Return it with other fields."""
+        return replace(self, **changes)
+
+    def where(self, condition: Condition) -> Fault:
+        """Restrict a fault of steps after `validate` to calls that meet a condition."""
+        replaces = {step: condition.only(wrap) for step, wrap in self.replaces.items()}
+        summary, needs = f"{self.summary}{condition.words}", self.needs & condition.needs
+        return self.but(summary=summary, needs=needs, replaces=replaces, bug="")
+
+    def in_gradients(self) -> Fault | None:
+        """Return the same fault of gradients; None for one of gradients, or of steps of their own.
+
+        What becomes of an output is theirs, too.
+        """
+        return _in_gradients(self)
+
+    def in_unpoolings(self) -> Fault | None:
+        """Return the same fault of unpoolings; None as above, or for one of another reduction.
+
+        What data are read, what becomes of an output, and what is refused are theirs, too.
+        """
+        return _in_unpoolings(self)
+
+
+def _is_of(fault: Fault, steps: set[str], *wraps: type) -> bool:
+    """Say whether operators of other code, which share some steps and wraps, may have a fault."""
+    shared = all(step in steps or isinstance(wrap, wraps) for step, wrap in fault.replaces.items())
+    return shared and not (fault.needs.gradient or fault.needs.scatters or fault.remembers)
+
 
 @cache
-def of_gradients(fault: Fault) -> Fault | None:
-    """Return the same fault of gradients; None for one of gradients, or of steps they do not share.
-
-    A gradient shares the steps up to the divisor with its operator, in whatever code it has them.
-    """
-    shared = {"validate", "resolve", "pads", "extent", "windows", "gather", "divide"}
-    if fault.needs.gradient or fault.remembers or not shared.issuperset(fault.replaces):
+def _in_gradients(fault: Fault) -> Fault | None:
+    if not _is_of(fault, _OF_GRADIENTS, OnOutputs):
         return None
-    return replace(
-        fault,
-        name=f"{BACKWARD}{fault.name}",
-        summary=f"in the gradient, {fault.summary}",
-        needs=fault.needs.in_gradients(),
-        bug="",
-    )
+    name = f"{BACKWARD}{fault.name}" if fault.name else ""
+    summary, needs = f"{IN_GRADIENT}{fault.summary}", fault.needs.in_gradients()
+    return fault.but(name=name, summary=summary, needs=needs, bug="")
+
+
+@cache
+def _in_unpoolings(fault: Fault) -> Fault | None:
+    if fault.needs.reduction or not _is_of(fault, _OF_UNPOOLINGS, OnData, OnOutputs, Refusing):
+        return None
+    summary, needs = f"{IN_UNPOOLING}{fault.summary}", fault.needs & UNPOOLINGS
+    return fault.but(name="", summary=summary, needs=needs, bug="")
 
 
 @cache
 def _meets(operator: Operator, needs: Needs) -> bool:
     return operator.meets(needs)
-
-
-class Unchecked(tuple[int, ...]):
-    """An output extent that a fault gives, whether the kernel fits or not; it may be 0."""
-
-    __slots__ = ()
-
-
-@dataclass(frozen=True, eq=False)
-class FaultyOperator:
-    """An operator, but for its steps: `pipeline` holds those after `validate`."""
-
-    right: Operator
-    pipeline: Pipeline
-    validate_call: Callable[[Call], Params] | None = None
-
-    @cached_property
-    def operator(self) -> Operator:
-        """The operator with these steps; made when a call is to be validated."""
-        return replace(self.right, pipeline=self.pipeline)
-
-    def __call__(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Outputs:
-        """Compute every output as the document says, but for the faults."""
-        with np.errstate(all="ignore"):
-            plan = self.plan(self.validate(inputs, attributes))
-            data, *_ = own_inputs(self.right.name, inputs)
-            return self.pipeline.values(data, plan, self.right.beside(inputs))
-
-    def validate(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Params:
-        """Check a call and return its parameters; InvalidCase says what is wrong."""
-        if self.validate_call is None:
-            return self.operator.validate(inputs, attributes)
-        return self.validate_call(call_of(self.operator, inputs, attributes))
-
-    def plan(self, params: Params) -> Plan:
-        """Run the geometry steps; InvalidCase if there is nothing to pool, or far too much."""
-        if 0 in params.sizes:
-            raise InvalidCase(f"a spatial size of 0 has no windows: {params.sizes}")
-        given = (*params.kernel, *params.strides, *params.pads_begin, *params.pads_end)
-        if max(given, default=0) > LARGEST:
-            raise InvalidCase(f"a number above {LARGEST}")
-        pads = self.pipeline.pads(params)
-        extent = self.pipeline.extent(params, pads)
-        checked = not isinstance(extent, Unchecked)
-        if checked and params.kernel and not self.right.scatters and min(rooms(params, pads)) < 0:
-            raise InvalidCase(f"kernel {params.kernel} is larger than the padded input")
-        if min(extent) < checked or prod(extent) > _MOST_WINDOWS:
-            raise InvalidCase(f"nothing to pool: an output extent of {extent}")
-        return self.pipeline.laid_out(params, pads, extent)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FaultyBackend:
-    """A backend that computes every operator, with the faults that concern it.
-
-    Elements that no document defines are NaN in averages, -inf or the lowest integer in maxima.
-    Raises InvalidCase where `conformance.evaluate` does, unless a fault accepts the call.
-    """
-
-    faults: tuple[Fault, ...]
-    readings: Mapping[str, str]
-    _operators: dict[str, FaultyOperator] = field(default_factory=dict, init=False, repr=False)
-
-    def __call__(
-        self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
-    ) -> Array | Outputs:
-        """Compute one case."""
-        form = OPERATORS[operator].form_of(attributes)
-        arrays, taken = form.taken([np.asarray(array) for array in inputs], attributes)
-        outputs = self.of(operator)(arrays, taken)
-        return as_returned(tuple(map(form.array_given, outputs)))
-
-    def of(self, operator: str) -> FaultyOperator:
-        """Return one operator with the faults."""
-        if operator not in self._operators:
-            right = OPERATORS[operator]
-            self._operators[operator] = planted(self.faults, right, under(right, self.readings))
-        return self._operators[operator]
-
-
-def planted(faults: Sequence[Fault], operator: Operator, pipeline: Pipeline) -> FaultyOperator:
-    """Return an operator that has those of the faults that concern it.
-
-    A fault of `reduce` changes the first output alone: the others are computed from the right one.
-    """
-    concerning = [fault for fault in faults if fault.concerns(operator)]
-    changes_first = any("reduce" in fault.replaces for fault in concerning)
-    if changes_first and pipeline.further is not no_further:
-        pipeline = pipeline.replace(further=_from_right_first_output(pipeline))
-    validate: Callable[[Call], Params] | None = None
-    for fault in concerning:
-        for step, wrap in fault.replaces.items():
-            if step == "validate":
-                validate = wrap(validate or Call.validated)
-            else:
-                pipeline = pipeline.replace(**{step: wrap(getattr(pipeline, step))})
-    return FaultyOperator(operator, pipeline, validate)
-
-
-def _from_right_first_output(right: Pipeline) -> Callable[..., Outputs]:
-    def further(gathered: Any, divisor: Any, _first: Array) -> Outputs:
-        return right.further(gathered, divisor, right.reduce(gathered, divisor))
-
-    return further
-
-
-def faulty(
-    faults: Fault | Sequence[Fault] = (), readings: Mapping[str, str] | None = None
-) -> FaultyBackend:
-    """Return a backend that has the given faults, and is right without any.
-
-    It follows `readings`, names of readings by names of disputed clauses, and the default readings
-    of all other clauses. Where two faults replace one step, the later is made from the earlier.
-    """
-    planted_faults = (faults,) if isinstance(faults, Fault) else tuple(faults)
-    return FaultyBackend(planted_faults, dict(readings or {}))

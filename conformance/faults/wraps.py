@@ -3,9 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from conformance.operators.clause import StepWrap
+from conformance.operators.params import Params
+from conformance.vector import Array
+
+
+class Unchecked(tuple[int, ...]):
+    """An output extent that a fault gives, whether the kernel fits or not; it may be 0."""
+
+    __slots__ = ()
+
+
+class Refused(ValueError):  # noqa: N818 - says what happened
+    """Raised by a fault that refuses a valid case."""
+
+
+@dataclass(frozen=True, eq=False)
+class OnOutputs:
+    """Change the first output that a step returns, whatever that was computed from."""
+
+    change: Callable[[Array], Array]
+
+    def __call__(self, right: Callable[..., Array]) -> Callable[..., Array]:
+        """Wrap a step."""
+        return lambda *given: np.array(self.change(right(*given)), order="C")
+
+
+@dataclass(frozen=True, eq=False)
+class OnData:
+    """Let the step `gather` read changed data of the same shape."""
+
+    change: Callable[[Array], Array]
+
+    def __call__(self, right: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap the step."""
+        return lambda data, *others: right(np.ascontiguousarray(self.change(data)), *others)
+
+
+@dataclass(frozen=True, eq=False)
+class Refusing:
+    """Refuse a call for which something `holds` of the arguments of a step."""
+
+    holds: Callable[..., bool]
+
+    def __call__(self, right: Callable[..., Any]) -> Callable[..., Any]:
+        """Wrap a step."""
+
+        def checked(*given: Any) -> Any:
+            if self.holds(*given):
+                raise Refused("not implemented for this call")
+            return right(*given)
+
+        return checked
 
 
 def before(change: Callable[..., tuple[Any, ...]]) -> StepWrap:
@@ -21,3 +75,20 @@ def after(change: Callable[..., Any]) -> StepWrap:
 def instead(compute: Callable[..., Any]) -> StepWrap:
     """Run `compute(step, *arguments)` in place of a step."""
     return lambda right: lambda *given: compute(right, *given)
+
+
+def resolving(change: Callable[[Params], Params]) -> StepWrap:
+    """Change the parameters that `resolve` returns, for all steps after it."""
+    return after(lambda params, _given: change(params))
+
+
+def given(change: Callable[[Params], Params]) -> StepWrap:
+    """Give a step of the geometry other parameters."""
+    return before(lambda params, *others: (change(params), *others))
+
+
+def gathering(change: Callable[[Params], Params]) -> StepWrap:
+    """Give a step of values other parameters."""
+    return before(
+        lambda gathered, *others: (replace(gathered, params=change(gathered.params)), *others)
+    )

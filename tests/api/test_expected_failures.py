@@ -104,7 +104,7 @@ class TestRead:
         ("cause", "said"),
         [
             ("same-lower-as-uper", "'same-lower-as-uper' (did you mean same-lower-as-upper?)"),
-            ("same-lower-as-upper+x", "no cause 'x'; docs/faults.md lists them"),
+            ("same-lower-as-upper+x", "no cause 'x'; see conformance faults"),
             (next(f.name for f in CATALOGUE if f.remembers), "depends on earlier calls"),
         ],
     )

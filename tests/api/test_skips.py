@@ -60,7 +60,7 @@ class TestFile:
             ("a #  ", f"f:1: 'a' has no reason; {FORM}"),
             ("cause # a", f"f:1: cause of what? {FORM}"),
             ("mismatch a # b", f"f:1: 'a # b' is no reason; {FORM}"),
-            ("cause nope # a", "f:1: no cause 'nope'; docs/faults.md lists them"),
+            ("cause nope # a", "f:1: no cause 'nope'; see conformance faults"),
             ("x # once\nx # twice", "f:2: 'x' is already on line 1"),
             (
                 "cause rule:values:channel>=6:zero # a",

@@ -55,6 +55,7 @@ COMMANDS = [
     "fuzz",
     "reveal",
     "clauses",
+    "faults",
     "strength",
     "export",
 ]
@@ -219,6 +220,8 @@ class TestProgram:
         ("show {v} plain --output 9,9", 2, "output 9,9 does not exist"),
         ("show {v} plain --plane 0,9", 2, "plane 0,9 does not exist"),
         ("show {v} plain --reading accumulator=wider", 2, "no reading accumulator=wider applies"),
+        ("faults zzz", 2, "no fault 'zzz': see conformance faults"),
+        ("faults ceil-ignore", 2, "did you mean ceil-ignored?"),
         ("clauses zzz", 2, "no clause 'zzz': see conformance clauses"),
         ("clauses overhang-divisr", 2, "did you mean overhang-divisor?"),
         ("generate", 2, "Missing argument 'DIR'"),
@@ -581,6 +584,23 @@ class TestClauses:
             assert " ".join(part.split()) in text
         assert [r for r in clause.readings if f"{name}={r.name}" not in text] == []
         assert text.count("(default)") == bool(clause.readings)
+
+
+class TestFaults:
+    def test_every_fault_is_listed(self):
+        """By name, with what is wrong."""
+        got = run("faults")
+        assert got.exit_code == 0
+        assert [fault.name for fault in CATALOGUE if fault.name not in got.stdout] == []
+
+    def test_one_fault_is_explained_in_full(self):
+        """What is wrong, the step, the operators, public reports; also that of gradients."""
+        text = " ".join(run("faults", "ceil-ignored").stdout.split())
+        assert "rounding=ceil and ceil_torch taken as floor" in text
+        assert "resolve" in text
+        assert "ONNX-LpPool-22" in text
+        assert "https://github.com/opencv/opencv/pull/21159" in text
+        assert "in the gradient, " in run("faults", "backward-strides-ignored").stdout
 
 
 class TestStrength:

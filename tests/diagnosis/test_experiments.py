@@ -14,10 +14,9 @@ from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected
 from conformance.diagnosis.planting import Planting
 from conformance.diagnosis.search import Suspect
-from conformance.diagnosis.slips import slips
 from conformance.diagnosis.trial import CONFIRMING
 from conformance.faults import fault_named, faulty
-from conformance.faults.fault import of_gradients
+from conformance.faults.atoms import by_words
 from conformance.operators import evaluate, vector_of
 from conformance.vector import Case
 
@@ -134,9 +133,7 @@ def test_of_two_bugs_neither_hides_the_other(of_two_bugs):
     found = [cause for cause in of_two_bugs if cause.is_known]
     said = [cause.faults[0] if cause.faults else cause.behaviour for cause in found]
     assert all(not cause.proof.missing for cause in found)
-    assert any(
-        each in {"dilations-ignored", "answers as if every dilation were 1"} for each in said
-    )
+    assert any(each in {"dilations-ignored", "every dilation taken as 1"} for each in said)
     assert any(each.startswith("wrong values in channels from 2 on") for each in said)
 
 
@@ -165,7 +162,7 @@ def test_the_same_causes_are_found_each_time(of_two_bugs):
 def test_what_an_operator_and_its_gradient_share_is_one_cause():
     """It is said of both at once."""
     fault = fault_named("same-lower-as-upper")
-    both = faulty([fault, of_gradients(fault)])
+    both = faulty([fault, fault.in_gradients()])
     (cause,) = diagnosed(both, "AvgPool-1", "AvgPool-1-backward", every=5)
     assert cause.faults == (fault.name, f"backward-{fault.name}")
     assert cause.behaviour == f"{fault.summary}, in gradients too"
@@ -188,8 +185,9 @@ def test_a_condition_is_tried_on_its_far_side():
 
 
 def test_a_rule_says_what_of_an_invalid_case_is_accepted(monkeypatch):
-    """As soon as fresh invalid cases confirm it, where no fault of the catalogue is known."""
+    """As soon as fresh invalid cases confirm it, where no fault is known."""
     monkeypatch.setitem(likely_causes.diagnose.__kwdefaults__, "catalogue", ())
+    monkeypatch.setitem(likely_causes.diagnose.__kwdefaults__, "enumerated", False)
 
     def backend(operator, inputs, attributes):
         strides = [max(1, stride) for stride in attributes["strides"]]
@@ -209,14 +207,13 @@ def no_dilation_as_one(operator, inputs, attributes):
     return evaluate(operator, inputs, attributes)
 
 
-@pytest.mark.slow("a rule says what is accepted")
-def test_zero_that_is_accepted_where_less_is_refused_is_told_by_its_number(monkeypatch):
+@pytest.mark.slow("an atom says what is accepted")
+def test_zero_that_is_accepted_where_less_is_refused_is_told_by_its_number():
     """A dilation of 0 taken for 1: -1 is refused as it should be."""
-    monkeypatch.setitem(likely_causes.diagnose.__kwdefaults__, "catalogue", ())
     operators = ["MaxPool-8", "MaxPool-14", "AvgPool-16", "ONNX-MaxPool-22"]
     report = api.check(no_dilation_as_one, operators=operators, tier="smoke", variations="none")
     (cause,) = report.diagnoses
-    assert "what is invalid is dilations and its least number is 0" in cause.summary
+    assert "by: a dilation of 0 accepted" in cause.summary
     assert not cause.proof.missing
 
 
@@ -281,7 +278,7 @@ def test_two_faults_at_once_are_both_confirmed():
 
 
 @pytest.mark.slow("the parts are confirmed alone")
-def test_one_slip_is_named_in_place_of_faults_that_are_parts_of_it(monkeypatch):
+def test_one_fault_is_named_in_place_of_those_that_are_parts_of_it(monkeypatch):
     """Both faults are there, each where the other is not."""
     names = ("exclude-pad-ignored", "include-pad-ignored")
     parts = tuple(fault_named(name) for name in names)
@@ -293,7 +290,7 @@ def test_one_slip_is_named_in_place_of_faults_that_are_parts_of_it(monkeypatch):
         )
 
     first = diagnosed(backend, "AvgPool-1", every=1)[0]
-    assert first.summary.endswith("include_pad=false and include_pad=true were exchanged")
+    assert first.summary.endswith("include_pad=false taken as true, and true taken as false")
 
 
 @pytest.mark.slow("what is accepted is told by a rule as well")
@@ -321,8 +318,8 @@ def test_the_same_seed_gives_the_same_proof():
     assert "seed 0" in str(one.proof)
 
 
-def test_a_slip_of_what_is_refused_when_it_is_computed_shows_nowhere():
-    """There is no norm of p = 0, under any slip."""
+def test_a_fault_of_what_is_refused_when_it_is_computed_shows_nowhere():
+    """There is no norm of p = 0, under any fault."""
     case = Case("1", "ONNX-GlobalLpPool-22", {"p": 0}, (np.ones((1, 1, 3), np.float32),))
-    (slip,) = [s for s in slips() if s.summary == "answers as if results were negated"]
-    assert Planting(lambda _: {}).shows((slip,), [vector_of(case)]) == [False]
+    fault = by_words()["as if results were negated"]
+    assert Planting(lambda _: {}).shows((fault,), [vector_of(case)]) == [False]

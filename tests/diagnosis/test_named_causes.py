@@ -20,8 +20,8 @@ from conformance.diagnosis.named_causes import (
 )
 from conformance.diagnosis.planting import FaultHypothesis, Planting, with_gradients
 from conformance.diagnosis.rules import Rule
-from conformance.diagnosis.slips import slips
 from conformance.faults import fault_named
+from conformance.faults.atoms import by_words
 
 DATA = np.arange(1, 25, dtype=np.float32).reshape(1, 4, 6)
 RULE = Rule(
@@ -69,7 +69,7 @@ def test_a_fault_goes_by_its_name(name):
     assert fault.name == name
 
 
-@pytest.mark.parametrize("name", ["same-lower-as-upper", "answers_as_if_every_dilation_were_1"])
+@pytest.mark.parametrize("name", ["same-lower-as-upper", "every_dilation_taken_as_1"])
 def test_a_fault_under_conditions_has_them_in_its_word(name):
     """Every one of them has to hold, each in one of several conjunctions."""
     halves = Condition(Feature("dtype"), "is", frozenset({"float16", "bfloat16"}))
@@ -96,10 +96,10 @@ def test_a_fault_under_a_condition_explains_nothing_elsewhere():
         assert cause_named(word).explains(sample, planting()) is explains
 
 
-def test_a_slip_goes_by_its_words():
+def test_a_fault_without_a_name_goes_by_its_words():
     """Alone, and together with the same of gradients."""
-    slip = next(each for each in slips() if each.summary == "answers as if every dilation were 1")
-    for faults in ((slip,), with_gradients((slip,))):
+    fault = by_words()["every dilation taken as 1"]
+    for faults in ((fault,), with_gradients((fault,))):
         assert cause_named(word_of(FaultHypothesis(faults, planting()))).faults == faults
 
 

@@ -16,6 +16,7 @@ from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_o
 from conformance.faults.fault import STEPS
 from conformance.faults.known_bugs import KNOWN_BUGS, NOT_FAULTS
 from conformance.operators import OPERATORS, as_called, evaluate
+from conformance.operators.needs import Needs
 from conformance.vector import outputs_of
 
 
@@ -58,7 +59,7 @@ def test_an_unknown_name_is_refused():
         fault_named("no-such-fault")
 
 
-NO_FAULT = Fault("none", "nothing", replaces={})
+NO_FAULT = Fault("nothing", Needs(), {})
 
 
 @pytest.mark.slow("names and summaries of faults differ; each is caught")

@@ -13,7 +13,7 @@ from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.traits import traits
 from conformance.faults import CATALOGUE, fault_named, faulty
 from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
-from conformance.faults.fault import planted
+from conformance.faults.planted import planted
 from conformance.judging.judge import accepted
 from conformance.operators import Output, vector_of
 from conformance.vector import Case

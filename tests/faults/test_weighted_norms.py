@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from conformance.faults.catalogue.gradients import with_terms
+from conformance.faults.atoms.gradients import with_terms
 from conformance.operators import OPERATORS, under
 
 OPERATOR = OPERATORS["PyTorch-lp_pool1d-backward"]

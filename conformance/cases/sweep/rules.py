@@ -69,6 +69,9 @@ def broken(
 ) -> Iterator[Broken]:
     """Yield the ways to break one rule in a valid case: the same rules in every case."""
     given, axes = dict(attributes), inputs[0].ndim - 2
+    for attribute in operator.attributes:
+        if attribute.key in given:
+            given[attribute.key] = attribute.spread(given[attribute.key], axes)
     data = inputs[operator.is_gradient]
     stated = complete(operator.attributes, given, data.shape[2:])
     for attribute in operator.attributes:

@@ -1,9 +1,55 @@
-"""What can be wrong, said once: the catalogue names some of it, slips are all of it.
+"""What can be wrong, said once.
 
     wrong behaviour  =  where (a condition)  x  step (a place)  x  atom
 
 An atom is words and a function: what is read, counted or moved in place of what should be. A place
-is the step of the pipeline in which that happens. `catalogue` has a name for each of the wrong
-behaviours that the strength of vectors is measured by, and `diagnosis/slips` enumerates atoms and
-places, named or not.
+is the step of the pipeline in which that happens, see atom.py. Each module here yields `every`
+fault that its atoms make; the catalogue has names for some of them.
 """
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from itertools import chain
+
+from conformance.faults.atoms import (
+    calls,
+    cells,
+    divisors,
+    entries,
+    gradients,
+    indices,
+    layouts,
+    lists,
+    norms,
+    numbers,
+    outputs,
+    reductions,
+    windows,
+    words,
+)
+from conformance.faults.fault import Fault
+
+KINDS = {
+    "calls": (calls,),
+    "entries": (entries, outputs),
+    "shapes": (words, lists, layouts),
+    "numbers": (norms, numbers, reductions),
+    "places": (divisors, windows, cells),
+    "indices": (indices,),
+    "gradients": (gradients,),
+}
+"""The modules of atoms, by what their faults change: of those alike the simplest come first."""
+
+
+@cache
+def faults_of(kind: str) -> tuple[Fault, ...]:
+    """Return every fault of a kind."""
+    return tuple(chain(*(module.every() for module in KINDS[kind])))
+
+
+@cache
+def by_words() -> Mapping[str, Fault]:
+    """Return every fault by what it is in words."""
+    return {fault.summary: fault for kind in KINDS for fault in faults_of(kind)}

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import product
+from math import prod
+from typing import Any
 
 import numpy as np
 
-from conformance.faults.wraps import after
+from conformance.dtypes import float_format
+from conformance.faults.atoms.atom import Atom, faults
+from conformance.faults.concerns import AVERAGES, EVERY, PADDED, STRIDED, WINDOWED
+from conformance.faults.fault import Fault
+from conformance.faults.wraps import after, instead
 from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Gathered, Windows
+from conformance.operators.pipeline import Gathered, Windows, clip
 from conformance.vector import Array
+
+_MOST_CELLS = 1 << 20
+"""Cells of padded data, at most: what reaches further beyond the input is left as it is."""
 
 
 @lru_cache(maxsize=16)  # many faults ask for those of one right plan
@@ -27,9 +37,11 @@ def _cells_of(windows: Windows, sizes: Sequence[int] | None) -> list[list[list[i
     ]
 
 
-def reading_other_cells(
-    choose: Callable[[list[int], int, Params, int], list[int]], *, unclipped: bool = False
-) -> StepWrap:
+Choose = Callable[[list[int], int, Params, int], list[int]]
+"""Which cells a window reads along an axis; see reading_other_cells."""
+
+
+def reading_other_cells(choose: Choose, *, unclipped: bool = False) -> StepWrap:
     """Replace the step `gather`: along each axis, a window reads other cells.
 
     These are `choose(cells, d, params, axis)`: `cells` are the positions that the window should
@@ -61,3 +73,204 @@ def _gathered_from(right: Gathered, data: Array, indices: list[list[list[int]]])
         hi.append(np.cumsum(lengths))
         lo.append(hi[-1] - lengths)
     return replace(right, data=data, lo=tuple(lo), hi=tuple(hi), positions=tuple(positions))
+
+
+# Padding -----------------------------------------------------------------------------------------
+
+Fill = Callable[[Array, list[tuple[int, int]]], Array]
+"""Data with so many cells more before and after each spatial axis."""
+Reach = Callable[[tuple[int, int]], tuple[int, int]]
+
+
+def _filled(fill: Fill, reach: Reach) -> StepWrap:
+    """Read what fills the padding, as far as it is reached."""
+
+    def gather(right: Any, data: Array, params: Params, windows: Windows) -> Gathered:
+        beyond = [
+            reach((max(0, -int(a.min(initial=0))), max(0, int(b.max(initial=0)) - d)))
+            for a, b, d in zip(windows.start, windows.stop, data.shape[2:], strict=True)
+        ]
+        sizes = [d + sum(more) for d, more in zip(data.shape[2:], beyond, strict=True)]
+        if not any(map(any, beyond)) or prod(data.shape[:2]) * prod(sizes) > _MOST_CELLS:
+            gathered: Gathered = right(data, params, windows)
+            return gathered
+        begins = [begin for begin, _ in beyond]
+        moved = replace(
+            windows,
+            start=tuple(a + begin for a, begin in zip(windows.start, begins, strict=True)),
+            stop=tuple(b + begin for b, begin in zip(windows.stop, begins, strict=True)),
+        )
+        padded = clip(fill(data, beyond), replace(params, sizes=tuple(sizes)), moved)
+        places = zip(padded.positions, begins, strict=True)
+        positions = tuple(place - begin for place, begin in places)
+        return replace(padded, positions=positions, params=params, windows=windows)
+
+    return instead(gather)
+
+
+def _constant(value: float) -> Fill:
+    """Fill with a number, or the one of the type that is nearest to it."""
+
+    def fill(data: Array, beyond: list[tuple[int, int]]) -> Array:
+        number = value
+        if data.dtype.kind in "iu":
+            info = np.iinfo(data.dtype)
+            number = 0 if np.isnan(value) else int(np.clip(value, info.min, info.max))
+        held = np.array(number).astype(data.dtype)
+        return np.pad(data, [(0, 0), (0, 0), *beyond], constant_values=held)
+
+    return fill
+
+
+def _in_memory(data: Array, beyond: list[tuple[int, int]]) -> Array:
+    """Compute addresses of cells beyond an axis as those of cells inside it."""
+    address: Array = np.arange(prod(data.shape[:2])).reshape(*data.shape[:2])
+    for size, (begin, end) in zip(data.shape[2:], beyond, strict=True):
+        address = address[..., np.newaxis] * size + np.arange(-begin, size + end)
+    lying: Array = data.reshape(-1)[address % data.size]
+    return lying
+
+
+def _mirrored(p: int, d: int) -> int:
+    """Return the position that p is a mirror image of, the cells at both ends being the mirrors."""
+    if d == 1:
+        return 0
+    p %= 2 * (d - 1)
+    return min(p, 2 * (d - 1) - p)
+
+
+def _read_beyond(position: Callable[[int, int], int], reach: Reach) -> StepWrap:
+    """Read other cells of the input, at `position(one beyond the input, size)`."""
+    begins, ends = reach((1, 1))
+
+    def choose(cells: list[int], d: int, _params: Params, _axis: int) -> list[int]:
+        cells = [p for p in cells if (p >= 0 or begins) and (p < d or ends)]
+        return [p if 0 <= p < d else position(p, d) for p in cells]
+
+    return reading_other_cells(choose, unclipped=True)
+
+
+_FILLS: tuple[Atom[Fill], ...] = (
+    Atom("NaN", _constant(np.nan)),
+    Atom("what lies there in memory", _in_memory),
+    *(
+        Atom(f"the lowest number of {name}", _constant(-float_format(name).largest))
+        for name in ("float16", "float32")
+    ),
+)
+_POSITIONS: tuple[Atom[Callable[[int, int], int]], ...] = (
+    Atom("zeros", lambda _, d: d),
+    Atom("the nearest cell of the input", lambda p, d: 0 if p < 0 else d - 1),
+    Atom("the input mirrored at its first and last cell", _mirrored),
+    Atom(
+        "the input mirrored at its borders", lambda p, d: min(p % (2 * d), 2 * d - 1 - p % (2 * d))
+    ),
+    Atom("the other end of the input", lambda p, d: p % d),
+)
+_SIDES: tuple[Atom[Reach], ...] = (
+    Atom("padding", lambda reach: reach),
+    Atom("padding before the input", lambda reach: (reach[0], 0)),
+    Atom("padding after the input", lambda reach: (0, reach[1])),
+)
+
+# Cells of windows --------------------------------------------------------------------------------
+
+Step = Callable[[Params, int], int]
+
+
+def _apart(step: Step) -> StepWrap:
+    """Read cells that lie `step(params, axis)` apart."""
+
+    def choose(cells: list[int], d: int, params: Params, axis: int) -> list[int]:
+        n = step(params, axis)
+        return [p for p in range(cells[0], cells[0] + len(cells) * n, n) if 0 <= p < d]
+
+    return reading_other_cells(choose, unclipped=True)
+
+
+_STEPS: tuple[Atom[Step], ...] = (
+    Atom("2 cells", lambda _params, _axis: 2),
+    Atom("3 cells", lambda _params, _axis: 3),
+    Atom("as many cells as the stride", lambda params, axis: params.strides[axis], STRIDED),
+)
+
+
+def _without_begin_shift(cells: list[int], d: int, params: Params, j: int) -> list[int]:
+    shift = params.pads_begin[j] if params.auto_pad == "explicit" else 0
+    return [min(p + shift, d - 1) for p in cells]
+
+
+def _whole_groups(lanes: int) -> Choose:
+    return lambda cells, *_: cells[: len(cells) // lanes * lanes] if len(cells) > lanes else cells
+
+
+def _first_ones(most: int) -> Choose:
+    return lambda cells, *_: cells[:most]
+
+
+def _in_bits(bits: int) -> Choose:
+    return lambda cells, *_: [p % (1 << bits) for p in cells]
+
+
+_CHOSEN: tuple[Atom[Choose], ...] = (
+    Atom(
+        "the first cell of every window skipped",
+        lambda cells, *_: cells[1:] if len(cells) > 1 else cells,
+    ),
+    Atom(
+        "the last cell of every window skipped",
+        lambda cells, *_: cells[:-1] if len(cells) > 1 else cells,
+    ),
+    Atom(
+        "the first cell of every window read twice", lambda cells, *_: cells[:1] + cells, AVERAGES
+    ),
+    Atom(
+        "cells that two neighbouring windows share read in the first of them only",
+        lambda cells, _d, p, j: cells[-p.strides[j] :] if cells and cells[0] > 0 else cells,
+        STRIDED,
+    ),
+    Atom(
+        "the last cell of the input never read",
+        lambda cells, d, *_: [p for p in cells if p < d - 1 or d == 1],
+    ),
+    Atom(
+        "the first cell of the input never read",
+        lambda cells, d, *_: [p for p in cells if p or d == 1],
+    ),
+    Atom("cells addressed without the begin pads", _without_begin_shift, PADDED),
+    *(Atom(f"cells of a window beyond groups of {n} skipped", _whole_groups(n)) for n in (2, 4, 8)),
+    *(Atom(f"cells of a window beyond {n} skipped", _first_ones(n)) for n in (7, 16, 255)),
+    *(Atom(f"positions kept in {bits} bits", _in_bits(bits)) for bits in (8, 15, 16)),
+)
+
+
+def _along_last_axis(choose: Choose) -> StepWrap:
+    return reading_other_cells(
+        lambda cells, d, p, j: choose(cells, d, p, j) if j == len(p.sizes) - 1 else cells
+    )
+
+
+# Faults ------------------------------------------------------------------------------------------
+
+
+def every() -> Iterator[Fault]:
+    """Yield cells of a window that lie apart, and what is read beyond the input."""
+    yield from faults("as if cells of a window lay {} apart", WINDOWED, "gather", _apart, _STEPS)
+    yield from faults("{}", EVERY, "gather", reading_other_cells, _CHOSEN)
+    yield from faults("{} along the last axis", EVERY, "gather", _along_last_axis, _CHOSEN)
+    for position, side in product(_POSITIONS, _SIDES):
+        read = _read_beyond(position.of, side.of)
+        yield Fault(f"as if {side.words} held {position.words}", EVERY, {"gather": read})
+    for fill in _FILLS:
+        yield from _held(fill)
+
+
+def of_number(value: float, words: str) -> Iterator[Fault]:
+    """Yield a given value that is read beyond the input."""
+    yield from _held(Atom(words, _constant(value)))
+
+
+def _held(fill: Atom[Fill]) -> Iterator[Fault]:
+    for side in _SIDES:
+        filled = _filled(fill.of, side.of)
+        yield Fault(f"as if {side.words} held {fill.words}", EVERY, {"gather": filled})

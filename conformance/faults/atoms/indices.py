@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import partial
+from itertools import product
+from math import prod
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from conformance.dtypes import dtype_of
-from conformance.faults.behaviour import INDEXED, Behaviour
-from conformance.faults.wraps import after, before, instead
+from conformance.faults.atoms.atom import Atom, faults
+from conformance.faults.atoms.entries import other_entries
+from conformance.faults.atoms.layouts import other_layouts
+from conformance.faults.atoms.numbers import (
+    MINUS_INFINITY_IF_NAN,
+    NUMBERS,
+    Change,
+    is_float,
+    of_floats,
+)
+from conformance.faults.concerns import INDEXED
+from conformance.faults.fault import Fault
+from conformance.faults.wraps import after, before, gathering, instead
 from conformance.operators import pipeline as steps
 from conformance.operators.clause import StepWrap
 from conformance.operators.indices import ChosenIndex
-from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
+from conformance.operators.reduction import lowest, maximum_of_cells
 from conformance.operators.windows import Positions
-from conformance.reference.position import NOWHERE
+from conformance.reference.position import NOWHERE, numbers_of
+from conformance.reference.rounding import widen
 from conformance.vector import Array
 
 
@@ -61,7 +77,22 @@ class ChosenCells:
         axes = len(self.shape) - 2
         return values.reshape([-1 if j == axis else 1 for j in range(axes)])
 
-    def at(self, positions: list[Array], sizes: tuple[int, ...] | None = None) -> Array:
+    @property
+    def taps(self) -> list[Array]:
+        """The number of each cell in its window per spatial axis."""
+        axes = zip(self.positions, self.starts, self.gathered.windows.axes, strict=True)
+        return [(p - start) // n for p, start, (_, _, n) in axes]
+
+    @property
+    def planes(self) -> tuple[Array, Array]:
+        """The cells of each plane in order, and the place of each chosen one in its plane."""
+        sizes, data = self.params.sizes, self.gathered.data
+        order = np.argsort(numbers_of(self.gathered.positions, sizes), axis=None)
+        planes = data.reshape(prod(data.shape[:2]), -1)[:, order]
+        places = _row_major(self.positions, sizes).reshape(len(planes), -1)
+        return widen(planes) if is_float(data) else planes, places
+
+    def at(self, positions: Sequence[Any], sizes: tuple[int, ...] | None = None) -> Array:
         """Return the numbers of other cells, in planes of other sizes if they are given."""
         params = self.params if sizes is None else replace(self.params, sizes=sizes)
         return self.step.index_of([self.batch, self.channel, *positions], self.shape, params)
@@ -74,35 +105,10 @@ class ChosenCells:
 
 Number = Callable[[ChosenCells], Array]
 """The numbers of cells, of the shape of the output."""
-
-
-class Position(NamedTuple):
-    """What is numbered in place of the position of a cell: words, and positions per axis."""
-
-    words: str
-    of: Callable[[ChosenCells], list[Any]]
-
-
-class Plane(NamedTuple):
-    """What cells are numbered in, in place of the input: words, and sizes per axis."""
-
-    words: str
-    of: Callable[[ChosenCells], tuple[int, ...]]
-
-
-class Numbered(NamedTuple):
-    """Other numbers of a cell: words that follow "the position", and the numbers."""
-
-    words: str
-    of: Number
-
-
-class Field(NamedTuple):
-    """Another meaning of a field of the parameters, and words that follow "indices were"."""
-
-    words: str
-    name: str
-    of: Callable[[Any], Any]
+Position = Atom[Callable[[ChosenCells], Sequence[Any]]]
+"""What is numbered in place of the position of a cell: words, and positions per axis."""
+Plane = Atom[Callable[[ChosenCells], tuple[int, ...]]]
+"""What cells are numbered in, in place of the input: words, and sizes per axis."""
 
 
 def _of_axes(words: str, change: Callable[..., Any]) -> Position:
@@ -131,13 +137,13 @@ def _with_pads(words: str, begin: int, end: int) -> Plane:
     return Plane(words, of)
 
 
-def channels_last(cells: ChosenCells, batch: Array) -> Array:
+def _channels_last(cells: ChosenCells, batch: Array) -> Array:
     """Return the numbers of cells in memory where channels come last."""
     sizes = (*cells.shape[:1], *cells.params.sizes, cells.shape[1])
-    return row_major([batch, *cells.positions, cells.channel], sizes)
+    return _row_major([batch, *cells.positions, cells.channel], sizes)
 
 
-def row_major(places: list[Array], sizes: tuple[int, ...]) -> Array:
+def _row_major(places: list[Array], sizes: tuple[int, ...]) -> Array:
     """Return the numbers of places in arrays of some sizes."""
     numbers: Array = np.zeros((), np.int64)
     for place, d in zip(places, sizes, strict=True):
@@ -145,97 +151,133 @@ def row_major(places: list[Array], sizes: tuple[int, ...]) -> Array:
     return numbers
 
 
-POSITION = _of_axes("the position", lambda p, *_: p)
-PADDED_POSITION = _of_axes("the padded position", lambda p, begin, *_: p + begin)
-LESS_BEGIN_PAD = _of_axes("the position less the begin pad", lambda p, begin, *_: p - begin)
-FROM_CLIPPED_START = _of_axes(
-    "the position in what the window holds of the input",
-    lambda p, _b, start, *_: p - np.maximum(start, 0),
-)
-WINDOW_START = _of_axes(
-    "the first position of the window", lambda p, _b, s, *_: np.maximum(s, 0) + 0 * p
-)
-WINDOW = _of_axes("the number of the window", lambda p, _b, _s, window, _d: window + 0 * p)
-LAST_TWO_EXCHANGED = Position(
-    "the position with the last two axes exchanged", lambda cells: _exchanged(cells.positions)
-)
-POSITIONS = (
-    POSITION,
-    PADDED_POSITION,
-    LESS_BEGIN_PAD,
+def _windows_apart(words: str, distance: Callable[[Params], tuple[int, ...]]) -> Position:
+    """Take windows for `distance(params)` apart per axis, instead of a stride."""
+
+    def of(cells: ChosenCells) -> list[Any]:
+        params = cells.params
+        axes = zip(cells.positions, cells.windows, params.strides, distance(params), strict=True)
+        return [p + i * (wrong - s) for p, i, s, wrong in axes]
+
+    return Position(f"the position as if every stride were {words}", of)
+
+
+def _first_in_plane(cells: ChosenCells) -> Array:
+    """Search the whole plane for the value of each chosen cell."""
+    planes, chosen = cells.planes
+    first: npt.NDArray[np.int64] = np.empty_like(chosen)
+    for plane, wanted, found in zip(planes, chosen, first, strict=True):
+        _, firsts, values = np.unique(plane, return_index=True, return_inverse=True)
+        found[:] = firsts[values.reshape(-1)[wanted]]
+    return cells.at(list(np.unravel_index(first.reshape(cells.shape), cells.params.sizes)))
+
+
+_POSITION = _of_axes("the position", lambda p, *_: p)
+_POSITIONS: tuple[Position, ...] = (
+    _POSITION,
+    _of_axes("the padded position", lambda p, begin, *_: p + begin),
+    _of_axes("the position less the begin pad", lambda p, begin, *_: p - begin),
     _of_axes("the position in the window", lambda p, _b, start, *_: p - start),
-    FROM_CLIPPED_START,
-    WINDOW_START,
-    WINDOW,
+    _of_axes(
+        "the position in what the window holds of the input",
+        lambda p, _b, start, *_: p - np.maximum(start, 0),
+    ),
+    _of_axes("the first position of the window", lambda p, _b, s, *_: np.maximum(s, 0) + 0 * p),
+    _of_axes("the number of the window", lambda p, _b, _s, window, _d: window + 0 * p),
     _of_axes("the position from the end", lambda p, _b, _s, _w, d: d - 1 - p),
     _of_axes("the position and one", lambda p, *_: p + 1),
     _of_axes("the position less one", lambda p, *_: p - 1),
     Position("the position in reverse axis order", lambda cells: cells.positions[::-1]),
-    LAST_TWO_EXCHANGED,
+    Position(
+        "the position with the last two axes exchanged", lambda cells: _exchanged(cells.positions)
+    ),
+    Position("the number of the cell in its window", lambda cells: cells.taps),
+    Position(
+        "the position without dilations",
+        lambda cells: [start + tap for start, tap in zip(cells.starts, cells.taps, strict=True)],
+    ),
+    _windows_apart("1", lambda params: (1,) * len(params.strides)),
+    _windows_apart("the kernel size", lambda params: params.kernel),
 )
-INPUT = Plane("the input", lambda cells: cells.params.sizes)
-PADDED_INPUT = _with_pads("the padded input", 1, 1)
-OUTPUT = Plane("the output", lambda cells: cells.shape[2:])
-SIZES_EXCHANGED = Plane(
-    "the input with the last two axes exchanged",
-    lambda cells: (*_exchanged([*cells.params.sizes]),),
-)
-PLANES = (
-    INPUT,
-    PADDED_INPUT,
+_INPUT = Plane("the input", lambda cells: cells.params.sizes)
+_PLANES: tuple[Plane, ...] = (
+    _INPUT,
+    _with_pads("the padded input", 1, 1),
     _with_pads("the input and its begin pads", 1, 0),
     _with_pads("the input and its end pads", 0, 1),
-    OUTPUT,
+    Plane("the output", lambda cells: cells.shape[2:]),
     Plane("the kernel", lambda cells: cells.params.kernel or cells.params.sizes),
     Plane("the input in reverse axis order", lambda cells: cells.params.sizes[::-1]),
-    SIZES_EXCHANGED,
+    Plane(
+        "the input with the last two axes exchanged",
+        lambda cells: tuple(_exchanged([*cells.params.sizes])),
+    ),
+    Plane(
+        "the input with the size of the first axis for all",
+        lambda cells: cells.params.sizes[:1] * len(cells.params.sizes),
+    ),
+    Plane(
+        "the input with the size of the last axis for all",
+        lambda cells: cells.params.sizes[-1:] * len(cells.params.sizes),
+    ),
     Plane("1 cell", lambda cells: (1,) * len(cells.params.sizes)),
 )
-WITHOUT_BATCH = Numbered("without the batch", lambda c: c.of(0 * c.batch, c.channel))
-WITHOUT_CHANNEL = Numbered("without the channel", lambda c: c.of(c.batch, 0 * c.channel))
-OF_NEXT_CHANNEL = Numbered("of the next channel", lambda c: c.of(c.batch, c.channel + 1))
-PLANES_EXCHANGED = Numbered(
-    "with batch and channel exchanged",
-    lambda c: c.of(c.channel, c.batch, (c.shape[1], c.shape[0])),
-)
-CHANNELS_LAST = Numbered("as if channels came last", lambda c: channels_last(c, c.batch))
-NUMBERED = (
-    WITHOUT_BATCH,
-    WITHOUT_CHANNEL,
-    Numbered("of the next batch", lambda c: c.of(c.batch + 1, c.channel)),
-    OF_NEXT_CHANNEL,
-    PLANES_EXCHANGED,
-    CHANNELS_LAST,
-    Numbered(
-        "as if channels came last, without the batch", lambda c: channels_last(c, 0 * c.batch)
+_NUMBERED: tuple[Atom[Number], ...] = (
+    Atom("without the batch", lambda c: c.of(0 * c.batch, c.channel)),
+    Atom("without the channel", lambda c: c.of(c.batch, 0 * c.channel)),
+    Atom("of the next batch", lambda c: c.of(c.batch + 1, c.channel)),
+    Atom("of the next channel", lambda c: c.of(c.batch, c.channel + 1)),
+    Atom(
+        "with batch and channel exchanged",
+        lambda c: c.of(c.channel, c.batch, (c.shape[1], c.shape[0])),
     ),
+    Atom("as if channels came last", lambda c: _channels_last(c, c.batch)),
+    Atom("in its window alone", lambda c: _row_major(c.taps, c.params.kernel or c.params.sizes)),
+    Atom("along the first axis alone", lambda cells: cells.positions[0]),
+    Atom("of the first cell of the plane that holds the value", _first_in_plane),
+    Atom("as if channels came last, without the batch", lambda c: _channels_last(c, 0 * c.batch)),
 )
 
 
-def from_dimension(axis: int) -> Field:
+# Attributes of indices ---------------------------------------------------------------------------
+
+Attribute = Atom[Callable[[Params], Params]]
+"""Another meaning of attributes, and words that follow "indices were"."""
+
+
+def _counted_from(words: str, of: Callable[[int], int]) -> Attribute:
+    """Count from another dimension of the data than the one asked for."""
+    return Attribute(
+        f"counted from {words}", lambda params: replace(params, index_axis=of(params.index_axis))
+    )
+
+
+def _from_dimension(axis: int) -> Attribute:
     """Count from a dimension of the data, whatever is asked for."""
-    return Field(f"counted from dimension {axis}", "index_axis", lambda _: axis)
+    return _counted_from(f"dimension {axis}", lambda _: axis)
 
 
-def in_order(order: str) -> Field:
+def _in_order(order: str) -> Attribute:
     """Count in an order, whatever is asked for."""
-    return Field(f"in {order} order", "storage_order", lambda _: order)
+    return Attribute(f"in {order} order", lambda params: replace(params, storage_order=order))
 
 
-def returned_as(kind: str) -> Field:
+def _returned_as(kind: str) -> Attribute:
     """Return a type, whatever is asked for."""
-    return Field(f"returned as {kind}", "index_type", lambda _: kind)
+    return Attribute(f"returned as {kind}", lambda params: replace(params, index_type=kind))
 
 
-FROM_NEXT_DIMENSION = Field("counted from the dimension after", "index_axis", lambda axis: axis + 1)
-FIELDS = (
-    *map(from_dimension, (0, 1, 2, -1)),
-    FROM_NEXT_DIMENSION,
-    Field("counted from the dimension before", "index_axis", lambda axis: axis - 1),
-    *map(in_order, ("row-major", "column-major")),
-    *map(returned_as, ("int32", "int64")),
+_ATTRIBUTES: tuple[Attribute, ...] = (
+    *map(_from_dimension, (0, 1, 2, -1)),
+    _counted_from("the absolute value of axis", abs),
+    _counted_from("the dimension before, if axis is negative", lambda axis: axis - (axis < 0)),
+    _counted_from("dimension 0, if axis is negative", lambda axis: max(axis, 0)),
+    _counted_from("the first spatial axis", lambda axis: axis + 2 if axis >= 0 else axis),
+    _counted_from("the dimension after", lambda axis: axis + 1),
+    _counted_from("the dimension before", lambda axis: axis - 1),
+    *map(_in_order, ("row-major", "column-major")),
+    *map(_returned_as, ("int32", "int64")),
 )
-KEPT_IN = ("int8", "uint8", "int16", "uint16", "int32", "float16", "float32", "float64")
 
 
 # Ways to replace the step `further` --------------------------------------------------------------
@@ -260,49 +302,85 @@ def numbered(number: Number) -> StepWrap:
     return instead(further)
 
 
-def at(position: Position, plane: Plane) -> Number:
-    """Return the numbers of other positions, in planes of other sizes."""
-    return lambda cells: cells.at(position.of(cells), plane.of(cells))
-
-
-def meaning(field: Field) -> StepWrap:
-    """Let a field of the parameters mean something else."""
-
-    def other(gathered: Gathered, *given: Any) -> tuple[Any, ...]:
-        params = gathered.params
-        changed = replace(params, **{field.name: field.of(getattr(params, field.name))})
-        return replace(gathered, params=changed), *given
-
-    return before(other)
-
-
-def changed(change: Callable[[Array], Array]) -> StepWrap:
+def _changed(change: Change) -> StepWrap:
     """Change the indices."""
     return after(lambda right, *_: tuple(np.array(change(each), order="C") for each in right))
 
 
-def kept_in(kind: str) -> Callable[[Array], Array]:
+def _kept_in(kind: str) -> Atom[Change]:
     """Keep indices in a type, and return them in their own."""
-    return lambda indices: indices.astype(dtype_of(kind)).astype(indices.dtype)
+    return Atom(f"kept in {kind}", lambda a: a.astype(dtype_of(kind)).astype(a.dtype))
 
 
-# Wrong behaviours --------------------------------------------------------------------------------
+def _where(index: int, holds: Callable[[Array], Any]) -> StepWrap:
+    """Return an index for the maxima of some kind."""
+
+    def change(right: Any, _gathered: Gathered, _divisor: Divisor, first: Array) -> Any:
+        (indices,) = right
+        return (np.where(holds(first), indices.dtype.type(index), indices),)
+
+    return after(change)
 
 
-def number(
-    position: Position = POSITION, plane: Plane = INPUT, *, needs: Needs = INDEXED
-) -> Behaviour:
-    """Return the numbers of other positions, in planes of other sizes."""
-    words = f"indices made from {position.words}, for planes as large as {plane.words}"
-    return Behaviour(words, needs, {"further": numbered(at(position, plane))})
+def chosen_by(change: Change) -> StepWrap:
+    """Choose the cells by changed data; the values stay right."""
+
+    def otherwise(gathered: Gathered, divisor: Divisor, first: Array) -> tuple[Any, ...]:
+        data = change(gathered.data)
+        if not _is_nan(first).any():  # by what is read, a NaN is no maximum
+            data = of_floats(MINUS_INFINITY_IF_NAN.of)(data)
+        gathered = replace(gathered, data=data)
+        return gathered, divisor, maximum_of_cells(gathered, divisor)
+
+    return before(otherwise)
 
 
-def number_as(other: Numbered, *, needs: Needs = INDEXED) -> Behaviour:
-    """Return other numbers of cells."""
-    words = f"indices made from the position {other.words}"
-    return Behaviour(words, needs, {"further": numbered(other.of)})
+def _is_lowest(first: Array) -> Any:
+    return first == lowest(first.dtype)
 
 
-def mean(field: Field, *, needs: Needs = INDEXED) -> Behaviour:
-    """Let a field of the parameters mean something else."""
-    return Behaviour(f"as if indices were {field.words}", needs, {"further": meaning(field)})
+def _is_nan(first: Array) -> Any:
+    return np.isnan(widen(first)) if is_float(first) else np.zeros(first.shape, np.bool_)
+
+
+_KINDS: tuple[Atom[Callable[[Array], Any]], ...] = (
+    Atom("minus infinity or the lowest integer", _is_lowest),
+    Atom("the lowest integer", lambda first: _is_lowest(first) & (not is_float(first))),
+    Atom("NaN", _is_nan),
+)
+
+
+# Faults ------------------------------------------------------------------------------------------
+
+
+def _of_planes() -> Iterator[Atom[Number]]:
+    for position, plane in product(_POSITIONS, _PLANES):
+        if (position, plane) != (_POSITION, _INPUT):
+            words = f"{position.words}, for planes as large as {plane.words}"
+            yield Atom(words, _at(position, plane))
+
+
+def _at(position: Position, plane: Plane) -> Number:
+    return lambda cells: cells.at(position.of(cells), plane.of(cells))
+
+
+def every() -> Iterator[Fault]:
+    """Yield how the cells of maxima are numbered, and what becomes of the numbers."""
+    yield from faults("indices made from {}", INDEXED, "further", numbered, _of_planes())
+    said = "indices made from the position {}"
+    yield from faults(said, INDEXED, "further", numbered, _NUMBERED)
+    yield from faults("as if indices were {}", INDEXED, "further", gathering, _ATTRIBUTES)
+    yield from faults("as if {}", INDEXED, "further", _changed, other_layouts("the indices"))
+    others = other_entries("the indices", "returned")
+    yield from faults("{}", INDEXED, "further", _changed, others)
+    ones = (Atom[Change]("one less", lambda a: a - 1), Atom[Change]("one more", lambda a: a + 1))
+    yield from faults("as if indices were {}", INDEXED, "further", _changed, ones)
+    for index in (-1, 0):
+        said = f"the index {index} where the maximum is {{}}"
+        yield from faults(said, INDEXED, "further", partial(_where, index), _KINDS)
+    said = "as if cells were {} where their index is chosen"
+    yield from faults(said, INDEXED, "further", lambda of: chosen_by(of_floats(of)), NUMBERS)
+    kinds = ("int8", "uint8", "int16", "uint16", "int32")
+    floats = ("float16", "bfloat16", "float32", "float64")
+    changes = map(_kept_in, (*kinds, *floats))
+    yield from faults("as if indices were {}", INDEXED, "further", _changed, changes)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, combinations, permutations, product
 from typing import Any, NamedTuple
 
+from conformance.faults.atoms.atom import Atom, Place
 from conformance.faults.atoms.cells import reading_other_cells
-from conformance.faults.atoms.conditions import ALWAYS, Condition
 from conformance.faults.atoms.words import taken_as
-from conformance.faults.behaviour import (
+from conformance.faults.concerns import (
     ADAPTIVE,
     APART,
     AUTO_PADDED,
+    AVERAGES,
     DILATED,
     EVERY,
-    INCLUDING,
     PADDED,
+    SIZED,
     STRIDED,
     WINDOWED,
-    Behaviour,
-    Faults,
+    both,
 )
+from conformance.faults.fault import Fault
 from conformance.faults.wraps import after, before, instead
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
@@ -36,39 +38,42 @@ Lists = Mapping[str, Numbers]
 """Lists of one number per spatial axis, by name: those that a step is given or returns."""
 Change = Callable[[Lists], Lists]
 
-NOUNS = {
-    "kernel": "kernel size",
-    "strides": "stride",
-    "dilations": "dilation",
-    "pads_begin": "begin pad",
-    "pads_end": "end pad",
-    "pads": "pad",
-    "sizes": "input size",
-    "output": "output size asked for",
-    "spans": "length of the dilated kernel",
-    "slack": "room that a window can slide",
-    "extent": "output size",
-    "wanted": "number of windows that same_* pads for",
-    "total": "padding of same_*",
-}
+
+class List(NamedTuple):
+    """What is known of a list: a noun for its numbers, who has it, and the least that they are."""
+
+    noun: str
+    needs: Needs = EVERY
+    least: int = 1
+
+
 PADS = ("pads_begin", "pads_end")
-_OF_BOTH = {"pads": PADS}
-_NEEDS = {
-    "kernel": WINDOWED,
-    "strides": STRIDED,
-    "dilations": DILATED,
-    "pads_begin": PADDED,
-    "pads_end": PADDED,
-    "output": ADAPTIVE,
+_LISTS = {
+    "kernel": List("kernel size", WINDOWED),
+    "strides": List("stride", STRIDED),
+    "dilations": List("dilation", DILATED),
+    "pads_begin": List("begin pad", PADDED, 0),
+    "pads_end": List("end pad", PADDED, 0),
+    "sizes": List("input size"),
+    "output": List("output size asked for", ADAPTIVE),
+    "fixed_output": List("output size that is given", SIZED, 0),
+    # Short for the pads at both ends
+    "pads": List("pad", PADDED, 0),
+    # Those that are found
+    "spans": List("length of the dilated kernel", WINDOWED),
+    "slack": List("room that a window can slide", WINDOWED),
+    "extent": List("output size"),
+    "wanted": List("number of windows that same_* pads for"),
+    "total": List("padding of same_*", least=0),
+    # One number, whatever the axes
+    "exponent": List("exponent"),
 }
-_FIELDS = ("kernel", "strides", "dilations", *PADS, "sizes", "output")
+_FIELDS = ("kernel", "strides", "dilations", *PADS, "sizes", "output", "fixed_output")
 """The lists that are fields of the parameters."""
-_LEAST = {"pads_begin": 0, "pads_end": 0, "total": 0}
-"""The least number of a list; 1 for others."""
 
 
-class Atom(NamedTuple):
-    """What is read in place of a list: words that follow "were", and the other numbers.
+class Misreading(NamedTuple):
+    """What is read in place of a list: words that follow "taken as", and the other numbers.
 
     `of(lists, name)` returns them, given all lists and the name of the one that is misread; `reads`
     names the other lists that it looks at, `needs` is what else it takes to show.
@@ -80,15 +85,15 @@ class Atom(NamedTuple):
     needs: Needs = EVERY
 
 
-# Atoms -------------------------------------------------------------------------------------------
+# What may be read in place of a list --------------------------------------------------------------
 
 
-def whole(words: str, of: Callable[[Numbers], Numbers]) -> Atom:
+def whole(words: str, of: Callable[[Numbers], Numbers]) -> Misreading:
     """Read other entries of the same list."""
-    return Atom(words, lambda lists, name: of(lists[name]))
+    return Misreading(words, lambda lists, name: of(lists[name]))
 
 
-def computed(words: str, of: Callable[..., int], *names: str) -> Atom:
+def computed(words: str, of: Callable[..., int], *names: str) -> Misreading:
     """Compute the number of an axis from those of some lists, "" for the list that is misread.
 
     The list is read as it is where one of these is missing.
@@ -98,32 +103,36 @@ def computed(words: str, of: Callable[..., int], *names: str) -> Atom:
         if not all((each or name) in lists for each in names):
             return lists[name]
         axes = zip(*(lists[each or name] for each in names), strict=True)
-        return tuple(max(_LEAST.get(name, 1), of(*numbers)) for numbers in axes)
+        return tuple(max(_LISTS[name].least, of(*numbers)) for numbers in axes)
 
-    return Atom(words, numbers, tuple(filter(None, names)))
+    return Misreading(words, numbers, tuple(filter(None, names)))
 
 
-def each(words: str, of: Callable[[int], int]) -> Atom:
+def each(words: str, of: Callable[[int], int]) -> Misreading:
     """Compute the number of an axis from itself."""
     return computed(words, of, "")
 
 
-def same_as(other: str) -> Atom:
-    """Read another list."""
-    return computed(f"the {NOUNS[other]}", lambda number: number, other)
+def number(value: int) -> Misreading:
+    """Read a number, whatever is given."""
+    return each(str(value), lambda _: value)
 
 
-def at_most(other: str) -> Atom:
-    """Clamp to the numbers of another list."""
-    return computed(f"at most the {NOUNS[other]}", min, "", other)
-
-
-def at_most_number(most: int) -> Atom:
+def at_most_number(most: int) -> Misreading:
     """Clamp to a number."""
     return each(f"at most {most}", lambda number: min(number, most))
 
 
-def on_axis(place: int, atom: Atom, axes: int | None = None) -> Atom:
+def _in_bits(bits: int) -> Misreading:
+    return each(f"kept in {bits} bits", lambda number: number % (1 << bits))
+
+
+def same_as(other: str) -> Misreading:
+    """Read another list."""
+    return computed(f"the {_LISTS[other].noun}", lambda number: number, other)
+
+
+def _on_axis(place: int, atom: Misreading, axes: int | None = None) -> Misreading:
     """Read on one axis alone, or so only where there are so many axes."""
 
     def of(lists: Lists, name: str) -> Numbers:
@@ -136,107 +145,129 @@ def on_axis(place: int, atom: Atom, axes: int | None = None) -> Atom:
         where = "on the first axis" if place == 0 else "on the last axis"
     else:
         where = f"on the {('first', 'second', 'third')[place]} of three axes"
-    return Atom(f"{atom.words} {where}", of, atom.reads, Needs(axes=axes or 0))
+    return Misreading(f"{atom.words} {where}", of, atom.reads, Needs(axes=axes or 0))
 
 
-FIRST_FOR_ALL = whole("that of the first axis", lambda v: v[:1] * len(v))
-LAST_FOR_ALL = whole("that of the last axis", lambda v: v[-1:] * len(v))
-REVERSED = whole("that of the axis in reverse order", lambda v: v[::-1])
-OF_NEXT = whole("that of the next axis", lambda v: (*v[1:], v[-1]))
-OF_AXES = (
-    FIRST_FOR_ALL,
-    LAST_FOR_ALL,
-    REVERSED,
-    OF_NEXT,
+def _on_one_axis(atoms: Iterable[Misreading]) -> Iterator[Misreading]:
+    for atom in atoms:
+        yield _on_axis(0, atom)
+        yield _on_axis(-1, atom)
+
+
+_OF_NEXT = whole("that of the next axis", lambda v: (*v[1:], v[-1]))
+_OF_AXES = (
+    whole("that of the first axis", lambda v: v[:1] * len(v)),
+    whole("that of the last axis", lambda v: v[-1:] * len(v)),
+    whole("that of the axis in reverse order", lambda v: v[::-1]),
+    _OF_NEXT,
     whole("that of the axis before", lambda v: (v[0], *v[:-1])),
     whole("the largest", lambda v: (max(v),) * len(v)),
     whole("the smallest", lambda v: (min(v),) * len(v)),
 )
-ZERO = each("0", lambda _: 0)
-ONE = each("1", lambda _: 1)
-ONE_MORE = each("one more", lambda n: n + 1)
-ONE_LESS = each("one less", lambda n: n - 1)
-DOUBLED = each("twice as large", lambda n: 2 * n)
+_OF_THREE_AXES = (_on_axis(0, _OF_NEXT, axes=3), *(_on_axis(1, atom, axes=3) for atom in _OF_AXES))
+ZERO, _ONE = number(0), number(1)
 OF_NUMBERS = (
     ZERO,
-    ONE,
-    ONE_MORE,
-    ONE_LESS,
-    DOUBLED,
+    _ONE,
+    each("one more", lambda n: n + 1),
+    each("one less", lambda n: n - 1),
+    each("twice as large", lambda n: 2 * n),
     each("half as large, rounded down", lambda n: n // 2),
     each("half as large, rounded up", lambda n: axis.ceil_div(n, 2)),
     each("rounded down to an even number", lambda n: n // 2 * 2),
     each("rounded up to an even number", lambda n: axis.ceil_div(n, 2) * 2),
 )
-DOUBLED_IF_ABOVE_ONE = each("twice as large where it is above 1", lambda n: 2 * n if n > 1 else n)
 LARGER_PAD = computed("the larger one", max, *PADS)
-SMALLER_PAD = computed("the smaller one", min, *PADS)
-MEAN_PAD = computed("half their sum, rounded down", lambda b, e: (b + e) // 2, *PADS)
-OF_BOTH_PADS = (
+_OF_BOTH_PADS = (
     LARGER_PAD,
-    SMALLER_PAD,
+    computed("the smaller one", min, *PADS),
     computed("their sum", lambda b, e: b + e, *PADS),
-    MEAN_PAD,
+    computed("half their sum, rounded down", lambda b, e: (b + e) // 2, *PADS),
     computed("half their sum, rounded up", lambda b, e: (b + e + 1) // 2, *PADS),
 )
+_BOUNDS = (1, 2, 3, 4, 5, 7, 8, 15, 16, 31, 32, 63, 64, 127, 128, 255, 256, 511, 512, 1023, 1024)
+_LIMITS = (*map(at_most_number, _BOUNDS), *map(_in_bits, (4, 7, 8, 15, 16)))
 
 
-class Length(NamedTuple):
-    """How long a dilated kernel is taken to be: words, and from kernel and dilation its cells."""
+def _of_others(others: Iterable[str]) -> Iterator[Misreading]:
+    """Yield what may be read in place of a list that other lists hold, or bound."""
+    for other in others:
+        noun = _LISTS[other].noun
+        yield same_as(other)
+        yield computed(f"at most the {noun}", min, "", other)
+        yield computed(f"at least the {noun}", max, "", other)
+        yield computed(f"at most half the {noun}", lambda n, o: min(n, o // 2), "", other)
+        yield computed(f"at most one less than the {noun}", lambda n, o: min(n, o - 1), "", other)
 
-    words: str
-    of: Callable[[int, int], int]
 
-
-TIMES_DILATION = Length("kernel times dilation", lambda k, d: k * d)
-WITH_HOLES = Length("kernel and (kernel - 1) times dilation", lambda k, d: k + (k - 1) * d)
-ONE_CELL_SHORT = Length("(kernel - 1) times dilation", lambda k, d: (k - 1) * d)
-ADDED_ONCE = Length("kernel and dilation less 1", lambda k, d: k + d - 1)
-LENGTHS = (
-    TIMES_DILATION,
-    Length("kernel times dilation plus 1", lambda k, d: k * d + 1),
-    WITH_HOLES,
-    ONE_CELL_SHORT,
-    Length("(kernel - 1) times dilation plus 2", lambda k, d: (k - 1) * d + 2),
-    ADDED_ONCE,
+# How long a dilated kernel is taken to be
+_LENGTHS: tuple[Atom[Callable[[int, int], int]], ...] = (
+    Atom("kernel times dilation", lambda k, d: k * d),
+    Atom("kernel times dilation plus 1", lambda k, d: k * d + 1),
+    Atom("kernel and (kernel - 1) times dilation", lambda k, d: k + (k - 1) * d),
+    Atom("(kernel - 1) times dilation", lambda k, d: (k - 1) * d),
+    Atom("(kernel - 1) times dilation plus 2", lambda k, d: (k - 1) * d + 2),
+    Atom("kernel and dilation less 1", lambda k, d: k + d - 1),
 )
 
 
-def as_long_as(length: Length, least: int = 1) -> dict[str, Atom]:
+def _as_long_as(length: Atom[Callable[[int, int], int]], least: int) -> dict[str, Misreading]:
     """Read undilated kernels of another length where the dilation is so much at least."""
-    return {
-        "kernel": computed(
-            length.words, lambda k, d: length.of(k, d) if d >= least else k, "", "dilations"
+    words = f"{length.words}{' where that is above 1' if least > 1 else ''}"
+    kernel = computed(words, lambda k, d: length.of(k, d) if d >= least else k, "", "dilations")
+    return {"kernel": kernel, "dilations": _ONE}
+
+
+_ORDERS_OF_PADS: tuple[Atom[Callable[[Numbers], Numbers]], ...] = (
+    Atom("pairs of begin and end", lambda v: (*v[::2], *v[1::2])),
+    Atom("pairs of begin and end, from the last axis on", lambda v: (*v[-2::-2], *v[::-2])),
+    Atom("ends, then begins", lambda v: (*v[len(v) // 2 :], *v[: len(v) // 2])),
+    Atom("in reverse order", lambda v: v[::-1]),
+    Atom("its first entry alone", lambda v: v[:1] * len(v)),
+    Atom("its last entry alone", lambda v: v[-1:] * len(v)),
+)
+"""Orders of begin pads, then end pads, which are read one after the other."""
+
+# Numbers of windows
+_COUNTS = tuple(
+    computed(
+        f"what a window can slide{of_slack} over the stride, rounded {how}{of_count}",
+        lambda d, begin, end, k, s, more=more, plus=plus, rounded=rounded: (
+            rounded(d + begin + end - k + more, s) + plus
         ),
-        "dilations": each("1", lambda d: 1 if d >= least else d),
-    }
-
-
-class Order(NamedTuple):
-    """An order of begin pads, then end pads, which are read one after the other."""
-
-    words: str
-    of: Callable[[Numbers], Numbers]
-
-
-BY_PAIRS = Order("pairs of begin and end", lambda v: (*v[::2], *v[1::2]))
-BY_PAIRS_FROM_LAST = Order(
-    "pairs of begin and end, from the last axis on", lambda v: (*v[-2::-2], *v[::-2])
+        *("sizes", *PADS, "kernel", "strides"),
+    )
+    for more, of_slack in ((-1, " less 1"), (0, ""), (1, " plus 1"))
+    for plus, of_count in ((0, ""), (1, " plus 1"))
+    for how, rounded in (
+        ("down", lambda a, b: a // b),
+        ("up", axis.ceil_div),
+        ("to nearest", lambda a, b: (2 * a + b) // (2 * b)),
+    )
 )
-BACKWARDS = Order("in reverse order", lambda v: v[::-1])
-FIRST_ENTRY = Order("its first entry alone", lambda v: v[:1] * len(v))
-ORDERS_OF_PADS = (
-    BY_PAIRS,
-    BY_PAIRS_FROM_LAST,
-    Order("ends, then begins", lambda v: (*v[len(v) // 2 :], *v[: len(v) // 2])),
-    BACKWARDS,
-    FIRST_ENTRY,
-    Order("its last entry alone", lambda v: v[-1:] * len(v)),
+_FORMULAS = tuple(
+    computed(
+        f"the {_LISTS[one].noun} {words} "
+        f"{f'the {_LISTS[other].noun}' if other else 'one'}{rounded}",
+        lambda a, b=1, of=of: of(a, max(1, b)),
+        *filter(None, (one, other)),
+    )
+    for one, other in (*permutations(("sizes", "kernel", "strides"), 2), ("kernel", ""))
+    for words, rounded, of in (
+        ("less", "", lambda a, b: a - b),
+        ("over", ", rounded down", lambda a, b: a // b),
+        ("over", ", rounded up", axis.ceil_div),
+        ("less its remainder by", "", lambda a, b: a - a % b),
+    )
+    if other or words == "less"
 )
 
 
-def reads(atoms: Mapping[str, Atom]) -> Change:
-    """Return the change of lists that reads some of them as atoms say."""
+# Changes of lists --------------------------------------------------------------------------------
+
+
+def _reads(atoms: Mapping[str, Misreading]) -> Change:
+    """Read some lists as atoms say."""
 
     def change(lists: Lists) -> Lists:
         if not lists.keys() >= atoms.keys():
@@ -246,13 +277,13 @@ def reads(atoms: Mapping[str, Atom]) -> Change:
     return change
 
 
-def reordered(order: Order) -> Change:
-    """Return the change of lists that reads the list of pads in another order."""
+def _reordered(order: Callable[[Numbers], Numbers]) -> Change:
+    """Read the list of pads in another order."""
 
     def change(lists: Lists) -> Lists:
         if not lists.keys() >= {*PADS}:
             return lists
-        numbers = order.of((*lists["pads_begin"], *lists["pads_end"]))
+        numbers = order((*lists["pads_begin"], *lists["pads_end"]))
         half = len(numbers) // 2
         return {**lists, "pads_begin": numbers[:half], "pads_end": numbers[half:]}
 
@@ -262,21 +293,10 @@ def reordered(order: Order) -> Change:
 # Places ------------------------------------------------------------------------------------------
 
 
-class Place(NamedTuple):
-    """A place where lists are read: words for it, a step, its replacement, and which lists.
-
-    `needs` says which operators have that step.
-    """
-
-    words: str
-    step: str
-    wrap: Callable[[Change], StepWrap]
-    lists: tuple[str, ...]
-    needs: Needs = EVERY
-
-
 def _lists(params: Params, pads: Pads | None = None, *_others: Any) -> dict[str, Numbers]:
     named = {name: getattr(params, name) for name in _FIELDS}
+    if not any(params.fixed_output):
+        del named["fixed_output"]  # it is inferred
     if pads:
         named |= {"pads_begin": _side(pads, 0), "pads_end": _side(pads, 1)}
     return {name: numbers for name, numbers in named.items() if numbers}
@@ -386,125 +406,124 @@ def _dilated(change: Change) -> StepWrap:
 
 _ATTRIBUTES = ("kernel", "strides", *PADS)
 _DILATED = (*_ATTRIBUTES, "dilations")
-EVERYWHERE = Place("", "resolve", _resolved, (*_DILATED, "sizes", "output"))
-IN_PADS = Place(
-    ", for the padding of same_* alone",
-    "pads",
-    _before,
-    ("kernel", "strides", "dilations", "sizes"),
-    AUTO_PADDED,
+EVERYWHERE = Place("{}", EVERY, "resolve", _resolved)
+_IN_PADS = Place("{}, for the padding of same_* alone", AUTO_PADDED, "pads", _before)
+_WANTED = Place(
+    "{}", AUTO_PADDED, "pads", _of_same(lambda params, lists: pads_for(params, lists["wanted"]))
 )
-WANTED = Place(
-    "",
-    "pads",
-    _of_same(lambda params, lists: pads_for(params, lists["wanted"])),
-    ("wanted",),
-    AUTO_PADDED,
-)
-TOTAL = Place("", "pads", _of_same(_split), ("total",), AUTO_PADDED)
-OF_SAME = Place(
-    ", those of same_*", "pads", _of_same(lambda _, lists: _pads(lists)), PADS, AUTO_PADDED
-)
-PADDED_WITH = Place(", that of same_* too", "pads", _padded, PADS)
-IN_EXTENT = Place(", for the output size alone", "extent", _before, (*_DILATED, "sizes"), WINDOWED)
-EXTENT = Place("", "extent", _counted, ("extent",), WINDOWED)
-IN_WINDOWS = Place(
-    ", for the place of windows alone",
-    "windows",
-    _before,
-    ("kernel", "strides", "dilations", "pads_begin", "sizes"),
-    WINDOWED,
-)
-CLIPPED = Place(", where windows are clipped", "gather", _clipped, ("sizes",))
-IN_DIVISOR = Place(
-    ", for what counts in the divisor alone", "divide", _before, (*PADS, "sizes"), INCLUDING
-)
-OF_DIVISOR = Place(", for the divisor alone", "divide", _laid_out, _DILATED, INCLUDING)
-PLACES = (
-    EVERYWHERE,
-    IN_PADS,
-    WANTED,
-    TOTAL,
-    PADDED_WITH,
-    IN_EXTENT,
-    EXTENT,
-    IN_WINDOWS,
-    CLIPPED,
-    IN_DIVISOR,
-    OF_DIVISOR,
-)
-CELLS_READ = Place(", for the cells that are read alone", "gather", _dilated, ("dilations",))
-CELLS_COUNTED = Place(
-    ", for the cells that count alone", "divide", _dilated, ("dilations",), INCLUDING
-)
+TOTAL = Place("{}", AUTO_PADDED, "pads", _of_same(_split))
+OF_SAME = Place("{}, those of same_*", AUTO_PADDED, "pads", _of_same(lambda _, lists: _pads(lists)))
+_PADDED_WITH = Place("{}, that of same_* too", EVERY, "pads", _padded)
+IN_EXTENT = Place("{}, for the output size alone", WINDOWED, "extent", _before)
+EXTENT = Place("{}", EVERY, "extent", _counted)
+IN_WINDOWS = Place("{}, for the place of windows alone", EVERY, "windows", _before)
+_CLIPPED = Place("{}, where windows are clipped", EVERY, "gather", _clipped)
+_IN_DIVISOR = Place("{}, for what counts in the divisor alone", AVERAGES, "divide", _before)
+_OF_DIVISOR = Place("{}, for the divisor alone", AVERAGES, "divide", _laid_out)
+_CELLS_READ = Place("{}, for the cells that are read alone", EVERY, "gather", _dilated)
+_CELLS_COUNTED = Place("{}, for the cells that count alone", AVERAGES, "divide", _dilated)
+_PLACES: Mapping[Place[Change], tuple[str, ...]] = {
+    EVERYWHERE: (*_DILATED, "sizes", "output", "fixed_output"),
+    _IN_PADS: ("kernel", "strides", "dilations", "sizes"),
+    _WANTED: ("wanted",),
+    TOTAL: ("total",),
+    _PADDED_WITH: PADS,
+    IN_EXTENT: (*_DILATED, "sizes"),
+    EXTENT: ("extent",),
+    IN_WINDOWS: ("kernel", "strides", "dilations", "pads_begin", "sizes"),
+    _CLIPPED: ("sizes",),
+    _IN_DIVISOR: (*PADS, "sizes"),
+    _OF_DIVISOR: _DILATED,
+}
+"""Where lists may be misread, and which."""
+
+# Faults ------------------------------------------------------------------------------------------
 
 
-# Wrong behaviours --------------------------------------------------------------------------------
-
-
-def read(
-    place: Place = EVERYWHERE,
-    *,
-    where: Condition = ALWAYS,
-    needs: Needs = EVERY,
-    **atoms: Atom,
-) -> Behaviour:
+def read(place: Place[Change] = EVERYWHERE, **atoms: Misreading) -> Fault:
     """Read lists, given by name, as atoms say; `pads` is short for those at both ends.
 
-    What it needs follows from the lists, the place and the condition; `needs` is what else.
+    What it needs follows from the lists and the place.
     """
-    return read_lists(atoms, place, where=where, needs=needs)
-
-
-def read_lists(
-    atoms: Mapping[str, Atom],
-    place: Place = EVERYWHERE,
-    *,
-    where: Condition = ALWAYS,
-    needs: Needs = EVERY,
-) -> Behaviour:
-    """Read lists as `read` does."""
-    nouns = {name: NOUNS[name] for name in atoms}
+    nouns = {name: _LISTS[name].noun for name in atoms}
     said = taken_as(nouns, {name: atom.words for name, atom in atoms.items()})
-    changed = {each: atom for name, atom in atoms.items() for each in _OF_BOTH.get(name, (name,))}
+    changed = {each: atom for name, atom in atoms.items() for each in _each_of(name)}
+    needs = EVERY
     for name, atom in changed.items():
-        needs &= atom.needs
-        if place is not OF_SAME and name in PADS and {*PADS} <= {name, *atom.reads}:
-            needs &= APART
-    for name in (*changed, *(name for atom in atoms.values() for name in atom.reads)):
-        if place is not OF_SAME or name not in PADS:  # which are not those of attributes there
-            needs &= _NEEDS.get(name, EVERY)
-    return _behaviour(f"every {said}", place, reads(changed), needs, where)
+        needs = both(needs, atom.needs)
+        if place is EVERYWHERE and name in PADS and {*PADS} <= {name, *atom.reads}:
+            needs = both(needs, APART)
+        for read in (name, *atom.reads):
+            # Those that are found need not be those of attributes.
+            found = read in PADS and place is not EVERYWHERE
+            needs = both(needs, WINDOWED if found else _LISTS[read].needs)
+    return place.fault(Atom(f"every {said}", _reads(changed), needs))
 
 
-def read_in_order(order: Order, *, needs: Needs = EVERY) -> Behaviour:
-    """Read the list of begin pads, then end pads, in another order."""
-    said = f"the list of pads taken as {order.words}"
-    return _behaviour(said, EVERYWHERE, reordered(order), needs & PADDED, ALWAYS)
+def _each_of(name: str) -> tuple[str, ...]:
+    return PADS if name == "pads" else (name,)
 
 
-def _behaviour(
-    said: str, place: Place, change: Change, needs: Needs, where: Condition
-) -> Behaviour:
-    return Behaviour(
-        f"{said}{place.words}{where.words}",
-        needs & place.needs & where.needs,
-        {place.step: where.only(place.wrap(change))},
-    )
+def every() -> Iterator[Fault]:
+    """Yield lists that hold other numbers, for every step or for one alone."""
+    for place, lists in _PLACES.items():
+        yield from _of_place(place, lists)
+    for least, length, place in product((1, 2), _LENGTHS, (_IN_PADS, IN_EXTENT)):
+        yield read(place, **_as_long_as(length, least))
+    for name, atom in product((*_DILATED, "sizes", "output", "pads"), _LIMITS):
+        yield read(EVERYWHERE, **{name: atom})
+    for place in (_CELLS_READ, _CELLS_COUNTED):
+        for atom in (_ONE, *_OF_AXES[:3], *_on_one_axis([_ONE])):
+            yield read(place, dilations=atom)
 
 
-MIX_UPS = {"first-for-all": FIRST_FOR_ALL, "last-for-all": LAST_FOR_ALL, "reversed": REVERSED}
-"""Axes that are mixed up, by what the names of faults end in."""
-_OF_THREE = {
-    "second-for-first": on_axis(0, OF_NEXT, axes=3),
-    "third-for-second": on_axis(1, OF_NEXT, axes=3),
-}
+def _of_place(place: Place[Change], lists: tuple[str, ...]) -> Iterator[Fault]:
+    # Where pads are found, those that are given are ignored.
+    others = _NO_PADS if place.needs == AUTO_PADDED else ("sizes", *_ATTRIBUTES)
+    for name in lists:
+        for atom in _atoms(name, others):
+            yield read(place, **{name: atom})
+    for names, atoms in _OF_SEVERAL:
+        if set(chain(*map(_each_of, names))) <= {*lists}:
+            for atom in atoms:
+                yield read(place, **dict.fromkeys(names, atom))
+    for one, other in (PADS, *combinations(("kernel", "strides", "dilations"), 2)):
+        if {one, other} <= {*lists}:
+            yield read(place, **{one: same_as(other), other: same_as(one)})
+    if {*PADS} <= {*lists}:
+        needs = PADDED if place is EVERYWHERE else WINDOWED
+        for order in _ORDERS_OF_PADS:
+            said = f"the list of pads taken as {order.words}"
+            yield place.fault(Atom(said, _reordered(order.of), needs))
 
 
-def mixed_up(lists: str, place: Place = EVERYWHERE, name: str = "") -> Faults:
-    """Return a fault for each way to mix up the axes of a list: NAME-first-for-all and so on."""
-    mix_ups = MIX_UPS | _OF_THREE if place is EVERYWHERE else MIX_UPS
-    return {
-        f"{name or lists}-{mix_up}": read_lists({lists: atom}, place)
-        for mix_up, atom in mix_ups.items()
-    }
+def _atoms(name: str, others: tuple[str, ...]) -> Iterator[Misreading]:
+    """Yield what may be read in place of a list."""
+    yield from _OF_AXES
+    numbers = [atom for atom in OF_NUMBERS if _LISTS[name].least == 0 or atom != ZERO]
+    yield from numbers
+    yield from _of_others(other for other in others if other != name)
+    if name in {"wanted", "total", "extent"}:
+        yield from _FORMULAS
+    if name == "extent":
+        yield from _COUNTS
+    yield from _on_one_axis((*numbers, *_OF_AXES))
+    yield from _OF_THREE_AXES
+
+
+_NO_PADS = ("sizes", "kernel", "strides")
+_OF_PADS = (
+    *_OF_AXES,
+    *_OF_THREE_AXES,
+    *OF_NUMBERS,
+    *_on_one_axis((*OF_NUMBERS, *_OF_AXES)),
+    *_of_others(_NO_PADS),
+    *_OF_BOTH_PADS,
+    computed("half of the kernel size, rounded down", lambda k: k // 2, "kernel"),
+)
+_OF_SEVERAL = (
+    (("pads",), _OF_PADS),
+    (("kernel", "strides"), _OF_AXES),
+    (("kernel", "strides", "pads"), (*_OF_AXES, *_OF_THREE_AXES, *_on_one_axis(_OF_AXES))),
+)
+"""Lists that are misread in the same way, and how."""

@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from itertools import product
 
 import numpy as np
 
-from conformance.dtypes import name_of
+from conformance.dtypes import dtype_of, name_of
 from conformance.faults.atoms import lists
+from conformance.faults.atoms.atom import Atom, faults
 from conformance.faults.atoms.window_cells import Reduce, in_doubles, is_small
-from conformance.faults.behaviour import NORMS, Behaviour
-from conformance.faults.wraps import after, instead
+from conformance.faults.concerns import NORMS
+from conformance.faults.fault import Fault
+from conformance.faults.wraps import instead, resolving
 from conformance.operators import pipeline as steps
 from conformance.operators.clause import StepWrap
-from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
-from conformance.reference.rounding import narrow
+from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
 
-
-class Power(NamedTuple):
-    """What is added: words, and from cells and p what each adds."""
-
-    words: str
-    of: Callable[[Array, int], Array]
+Power = Atom[Callable[[Array, int], Array]]
+"""What is added: words, and from cells and p what each adds."""
+Root = Atom[Callable[[Array, int, Gathered], Array]]
+"""What is made of the sum: words with {} in its place, and values from sums, p and windows."""
 
 
-class Root(NamedTuple):
-    """What is made of the sum: words with {} in its place, and values from sums, p and windows."""
-
-    words: str
-    of: Callable[[Array, int, Gathered], Array]
-
-
-def root(sums: Array, p: int, _gathered: Gathered) -> Array:
-    """Return p-th roots."""
+def _root(sums: Array, p: int, _gathered: Gathered) -> Array:
     roots: Array = sums ** (1.0 / p)
     return roots
 
@@ -53,80 +44,69 @@ def _cells(gathered: Gathered) -> Array:
 
 def _of(words: str, change: Callable[[Array, Gathered], Array]) -> Root:
     """Take the p-th root of changed sums."""
-    return Root(words, lambda sums, p, given: root(change(sums, given), p, given))
+    return Root(words, lambda sums, p, given: _root(change(sums, given), p, given))
 
 
-def plus(epsilon: float) -> Root:
+def _plus(epsilon: float) -> Root:
     """Add a number to sums."""
     return _of(f"the p-th root of {{}} and {epsilon:g}", lambda sums, _: sums + epsilon)
 
 
-MAGNITUDES = Power("magnitudes to the power of p", lambda cells, p: np.abs(cells) ** p)
-SIGNED = Power("cells to the power of p, with their sign", lambda cells, p: cells**p)
-NO_POWERS = Power("magnitudes", lambda cells, _: np.abs(cells))
-SQUARES = Power("squares", lambda cells, _: cells * cells)
-CELLS = Power("cells", lambda cells, _: cells)
-POWERS = (MAGNITUDES, SIGNED, NO_POWERS, SQUARES, CELLS)
-ROOT = Root("the p-th root of {}", root)
-NO_ROOT = Root("{}", lambda sums, _p, _: sums)
-MAGNITUDE = Root("the magnitude of {}", lambda sums, _p, _: np.abs(sums))
-SQUARE_ROOT = Root("the square root of {}", lambda sums, _p, _: np.sqrt(sums))
-ROOT_IN_INTEGERS = Root("{} to the power of 1 // p", lambda sums, p, _: sums ** (1 // p))
-NEXT_ROOT = Root("the (p + 1)-th root of {}", lambda sums, p, _: sums ** (1.0 / (p + 1)))
-ROOT_WITH_SIGN = Root(
-    "the p-th root of {}, with its sign",
-    lambda sums, p, given: np.sign(sums) * root(np.abs(sums), p, given),
+_MAGNITUDES = Power("magnitudes to the power of p", lambda cells, p: np.abs(cells) ** p)
+_POWERS = (
+    _MAGNITUDES,
+    Power("cells to the power of p, with their sign", lambda cells, p: cells**p),
+    Power("magnitudes", lambda cells, _: np.abs(cells)),
+    Power("squares", lambda cells, _: cells * cells),
+    Power("cells", lambda cells, _: cells),
 )
-ROOT_OR_ZERO = _of(
-    "the p-th root of {}, or 0 if that is negative", lambda sums, _: np.maximum(sums, 0.0)
-)
-ROOT_OF_MAGNITUDE = _of("the p-th root of the magnitude of {}", lambda sums, _: np.abs(sums))
-OF_MEAN = _of(
-    "the p-th root of {} over the cells of the input",
-    lambda sums, given: sums / _cells_in_input(given),
-)
-OF_MEAN_OVER_KERNEL = _of(
-    "the p-th root of {} over all cells of the window", lambda sums, given: sums / _cells(given)
-)
-OF_MEAN_TIMES_KERNEL = _of(
-    "the p-th root of {} over the cells of the input times all cells of the window",
-    lambda sums, given: sums / _cells_in_input(given) * _cells(given),
-)
-OF_PADDING_AS_ONE = _of(
-    "the p-th root of {} and 1 for each cell beyond the input",
-    lambda sums, given: (
-        sums + _cells(given) - steps.outer(given.windows.inside(given.params.sizes))
+_ROOT: Root = Root("the p-th root of {}", _root)
+_ROOTS: tuple[Root, ...] = (
+    _ROOT,
+    Root("{}", lambda sums, _p, _: sums),
+    Root("the magnitude of {}", lambda sums, _p, _: np.abs(sums)),
+    Root("the square root of {}", lambda sums, _p, _: np.sqrt(sums)),
+    Root("{} to the power of 1 // p", lambda sums, p, _: sums ** (1 // p)),
+    Root("the (p + 1)-th root of {}", lambda sums, p, _: sums ** (1.0 / (p + 1))),
+    Root(
+        "the p-th root of {}, with its sign",
+        lambda sums, p, given: np.sign(sums) * _root(np.abs(sums), p, given),
     ),
+    _of("the p-th root of {}, or 0 if that is negative", lambda sums, _: np.maximum(sums, 0.0)),
+    _of("the p-th root of the magnitude of {}", lambda sums, _: np.abs(sums)),
+    _of(
+        "the p-th root of {} over the cells of the input",
+        lambda sums, given: sums / _cells_in_input(given),
+    ),
+    _of(
+        "the p-th root of {} over all cells of the window", lambda sums, given: sums / _cells(given)
+    ),
+    _of(
+        "the p-th root of {} over the cells of the input times all cells of the window",
+        lambda sums, given: sums / _cells_in_input(given) * _cells(given),
+    ),
+    _of(
+        "the p-th root of {} and 1 for each cell beyond the input",
+        lambda sums, given: (
+            sums + _cells(given) - steps.outer(given.windows.inside(given.params.sizes))
+        ),
+    ),
+    Root(
+        "the p-th root of {}, divided by the cells of the input",
+        lambda sums, p, given: _root(sums, p, given) / _cells_in_input(given),
+    ),
+    *map(_plus, (1e-5, 1e-6, 1e-12)),
 )
-DIVIDED = Root(
-    "the p-th root of {}, divided by the cells of the input",
-    lambda sums, p, given: root(sums, p, given) / _cells_in_input(given),
-)
-ROOTS = (
-    ROOT,
-    NO_ROOT,
-    MAGNITUDE,
-    SQUARE_ROOT,
-    ROOT_IN_INTEGERS,
-    NEXT_ROOT,
-    ROOT_WITH_SIGN,
-    ROOT_OR_ZERO,
-    ROOT_OF_MAGNITUDE,
-    OF_MEAN,
-    OF_MEAN_OVER_KERNEL,
-    OF_MEAN_TIMES_KERNEL,
-    OF_PADDING_AS_ONE,
-    DIVIDED,
-    *map(plus, (1e-5, 1e-6, 1e-12)),
-)
-EXPONENTS = (
-    *(lists.each(str(value), lambda _, value=value: value) for value in (1, 2, 3)),  # type: ignore[misc]
+_EXPONENTS = (
+    lists.each("at least 2", lambda p: max(p, 2)),
+    lists.each("rounded up to a power of two", lambda p: 1 << max(p - 1, 0).bit_length()),
+    *map(lists.number, (1, 2, 3)),
     *(atom for atom in lists.OF_NUMBERS if atom.words not in {"0", "1"}),
     *map(lists.at_most_number, (2, 3, 4, 8)),
 )
 
 
-def computed(power: Power, of_sum: Root) -> StepWrap:
+def _norm(power: Power, root: Root) -> StepWrap:
     """Add what cells give and make a value of the sum, all in doubles."""
 
     def norm(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
@@ -135,35 +115,45 @@ def computed(power: Power, of_sum: Root) -> StepWrap:
         p, taps = gathered.params.exponent, in_doubles(gathered)
         given = np.where(taps.is_cell, power.of(taps.cells, p), 0.0)
         sums = given.sum(axis=2).reshape(taps.shape)
-        return narrow(of_sum.of(sums, p, gathered), name_of(gathered.data.dtype))
+        return narrow(root.of(sums, p, gathered), name_of(gathered.data.dtype))
 
     return instead(norm)
 
 
-def with_exponent(atom: lists.Atom) -> StepWrap:
+def _kept_in(kind: str) -> StepWrap:
+    """Keep powers and their sum in a type, in which they are added one after the other."""
+
+    def norm(_reduce: Reduce, gathered: Gathered, _divisor: Divisor) -> Array:
+        p, taps = gathered.params.exponent, in_doubles(gathered)
+        powers = np.abs(taps.cells.astype(dtype_of(kind))) ** p
+        sums = taps._replace(cells=powers).fold(np.zeros((), dtype_of(kind)), np.add)
+        return narrow(_root(widen(sums), p, gathered), name_of(gathered.data.dtype))
+
+    return instead(norm)
+
+
+def _with_exponent(of: Callable[..., tuple[int, ...]]) -> StepWrap:
     """Read another exponent, for every step."""
 
-    def change(params: Params, _given: Params) -> Params:
-        (exponent,) = atom.of({"exponent": (params.exponent,)}, "exponent")
+    def change(params: Params) -> Params:
+        (exponent,) = of({"exponent": (params.exponent,)}, "exponent")
         return replace(params, exponent=exponent)
 
-    return after(change)
+    return resolving(change)
 
 
-def in_words(power: Power, of_sum: Root) -> str:
-    """Return how norms are made, to be put after "norms were"."""
-    return of_sum.words.format(f"the sum of {power.words}")
+# Faults ------------------------------------------------------------------------------------------
 
 
-# Wrong behaviours --------------------------------------------------------------------------------
-
-
-def norm(power: Power = MAGNITUDES, of_sum: Root = ROOT, *, needs: Needs = NORMS) -> Behaviour:
-    """Compute norms in another way."""
-    said = f"as if norms were {in_words(power, of_sum)}"
-    return Behaviour(said, needs, {"reduce": computed(power, of_sum)})
-
-
-def exponent(atom: lists.Atom) -> Behaviour:
-    """Take norms of another exponent."""
-    return Behaviour(f"p taken as {atom.words}", NORMS, {"resolve": with_exponent(atom)})
+def every() -> Iterator[Fault]:
+    """Yield other exponents, what norms add, and what is made of the sum."""
+    for exponent in _EXPONENTS:
+        wrap = _with_exponent(exponent.of)
+        yield Fault(f"p taken as {exponent.words}", NORMS, {"resolve": wrap})
+    for power, root in product(_POWERS, _ROOTS):
+        if (power, root) != (_MAGNITUDES, _ROOT):
+            said = root.words.format(f"the sum of {power.words}")
+            yield Fault(f"as if norms were {said}", NORMS, {"reduce": _norm(power, root)})
+    kinds = [Atom(kind, kind) for kind in ("float16", "bfloat16", "float32")]
+    said = "as if powers and their sums were kept in {}"
+    yield from faults(said, NORMS, "reduce", _kept_in, kinds)

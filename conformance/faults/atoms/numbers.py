@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from conformance.dtypes import INTEGERS, FloatFormat, float_format, name_of
+from conformance.dtypes import FLOATS8, INTEGERS, FloatFormat, float_format, name_of
+from conformance.faults.atoms.atom import Atom, Of, Place, faults
 from conformance.faults.atoms.window_cells import Taps, computed
-from conformance.faults.behaviour import Behaviour
-from conformance.faults.wraps import after, before
+from conformance.faults.concerns import AVERAGES, EVERY
+from conformance.faults.concerns import INTEGERS as TAKING_INTEGERS
+from conformance.faults.fault import Fault
+from conformance.faults.wraps import OnOutputs, before
 from conformance.operators.clause import StepWrap
-from conformance.operators.needs import Needs
 from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
 
 Change = Callable[[Array], Array]
 
 
-class Number(NamedTuple):
-    """Other floating-point numbers: words that follow "were", and what doubles become.
-
-    `of(doubles, format)` gets the format of the numbers, to which its result is rounded.
-    """
-
-    words: str
-    of: Callable[[Doubles, FloatFormat], Any]
-
-
-class Integer(NamedTuple):
-    """Other integers in place of some: words that follow "were", and what they become."""
-
-    words: str
-    of: Change
+_Of = Callable[[Doubles, FloatFormat], Any]
+"""What becomes of doubles, given the format of numbers to which that is rounded."""
+Number = Atom[_Of]
+"""Other floating-point numbers, and words that follow "were"."""
+Integer = Atom[Change]
+"""Other integers, and words that follow "were"."""
 
 
 def is_float(data: Array) -> bool:
@@ -42,26 +36,25 @@ def is_float(data: Array) -> bool:
     return data.dtype.kind not in "iu"
 
 
-def of_floats(number: Number) -> Change:
+def of_floats(change: _Of) -> Change:
     """Change floating-point numbers, rounded afterwards; leave integers as they are."""
 
     def changed(array: Array) -> Array:
         if not is_float(array):
             return array
         fmt = float_format(name_of(array.dtype))
-        return narrow(np.asarray(number.of(widen(array), fmt)), fmt.name)
+        return narrow(np.asarray(change(widen(array), fmt)), fmt.name)
 
     return changed
 
 
 def in_doubles(change: Callable[[Doubles], Doubles]) -> Change:
     """Change floating-point numbers as doubles, rounded afterwards."""
-    return of_floats(Number("", lambda doubles, _: change(doubles)))
+    return of_floats(lambda doubles, _: change(doubles))
 
 
-def of_integers(integer: Integer) -> Change:
-    """Change integers alone."""
-    return lambda data: data if is_float(data) else integer.of(data)
+def _of_integers(change: Change) -> Change:
+    return lambda data: data if is_float(data) else change(data)
 
 
 # Floating-point numbers --------------------------------------------------------------------------
@@ -82,7 +75,7 @@ def at_most(value: float, words: str = "") -> Number:
     return where(f"at most {words or f'{value:g}'}", lambda v: v > value, value)
 
 
-def within(kind: str) -> Number:
+def _within(kind: str) -> Number:
     """Clamp numbers to the range of a type."""
     return Number(f"kept in the range of {kind}", lambda v, _: np.clip(v, *range_of(kind)))
 
@@ -99,19 +92,14 @@ def rounded_to(kind: str) -> Number:
     return Number(f"rounded to {kind}", lambda v, _: widen(narrow(v, kind)))
 
 
-def rounded_to_bits(bits: int) -> Number:
+def _rounded_to_bits(bits: int) -> Number:
     """Round significands to so many bits."""
     return Number(f"rounded to {bits} bits", lambda v, _: _to_bits(v, bits, np.rint))
 
 
 def cut_off_to(bits: int) -> Number:
     """Cut significands off to so many bits."""
-    return Number(f"cut off to {bits} bits", lambda v, _: cut_off(v, bits))
-
-
-def cut_off(values: Doubles, bits: int) -> Doubles:
-    """Cut the significands of doubles off to so many bits."""
-    return _to_bits(values, bits, np.trunc)
+    return Number(f"cut off to {bits} bits", lambda v, _: _to_bits(v, bits, np.trunc))
 
 
 def _to_bits(values: Doubles, bits: int, whole: Callable[[Doubles], Doubles]) -> Doubles:
@@ -121,86 +109,83 @@ def _to_bits(values: Doubles, bits: int, whole: Callable[[Doubles], Doubles]) ->
     return np.where(np.isfinite(values), made, values)
 
 
-MAGNITUDES = Number("without their sign", lambda v, _: np.abs(v))
-ZERO_IF_NEGATIVE = where("0 where they are negative", lambda v: v < 0, 0.0)
-ZERO_IF_NAN = where("0 where they are NaN", np.isnan, 0.0)
-INFINITY_IF_NAN = where("infinity where they are NaN", np.isnan, np.inf)
+def _below(limit: float) -> Number:
+    """Take numbers of small magnitude as zero."""
+    return where(f"0 where their magnitude is below {limit:g}", lambda v: np.abs(v) < limit, 0.0)
+
+
+def _fixed_point(bits: int) -> Number:
+    """Round numbers to multiples of 2**-bits."""
+    return Number(
+        f"rounded to multiples of 2**-{bits}",
+        lambda v, _: np.where(np.isfinite(v), np.rint(v * 2.0**bits) / 2.0**bits, v),
+    )
+
+
 MINUS_INFINITY_IF_NAN = where("minus infinity where they are NaN", np.isnan, -np.inf)
-NAN_IF_MINUS_INFINITY = where("NaN where they are minus infinity", np.isneginf, np.nan)
-ZERO_IF_MINUS_INFINITY = where("0 where they are minus infinity", np.isneginf, 0.0)
-LARGEST_IF_INFINITE = Number(
-    "the largest number where they are infinite", lambda v, f: np.clip(v, -f.largest, f.largest)
-)
-LARGEST_IF_INFINITY = Number(
-    "the largest number where they are infinity", lambda v, f: np.minimum(v, f.largest)
-)
 LOWEST_IF_MINUS_INFINITY = Number(
     "the lowest number where they are minus infinity", lambda v, f: np.maximum(v, -f.largest)
 )
-MINUS_INFINITY_IF_LOWEST = Number(
-    "minus infinity where they are the lowest number",
-    lambda v, f: np.where(v == -f.largest, -np.inf, v),
-)
-ZERO_IF_SUBNORMAL = Number(
-    "0 where they are subnormal", lambda v, f: np.where(np.abs(v) < f.smallest_normal, 0.0, v)
-)
-ROUNDED_TO_INTEGERS = Number("rounded to integers", lambda v, _: np.rint(v))
-CUT_OFF_TO_INTEGERS = Number("cut off to integers", lambda v, _: np.trunc(v))
-ROUNDED_DOWN = Number("rounded down to integers", lambda v, _: np.floor(v))
-AT_LEAST_LOWEST_OF_FLOAT16, AT_LEAST_LOWEST_OF_FLOAT32 = (
-    at_least(-float_format(kind).largest, f"the lowest number of {kind}")
-    for kind in ("float16", "float32")
-)
-AT_LEAST_SMALLEST_NORMAL = at_least(
-    float_format("float32").smallest_normal, "the smallest normal number of float32"
-)
 _NARROW = ("float32", "float16", "bfloat16")
-ROUNDINGS = (
+_ROUNDINGS = (
     *map(rounded_to, _NARROW),
     *(cut_off_to(float_format(kind).precision) for kind in _NARROW),
 )
-NUMBERS = (
-    MAGNITUDES,
+NUMBERS: tuple[Number, ...] = (
+    Number("without their sign", lambda v, _: np.abs(v)),
     Number("negated", lambda v, _: -v),
-    ZERO_IF_NEGATIVE,
-    ZERO_IF_NAN,
-    INFINITY_IF_NAN,
+    where("0 where they are negative", lambda v: v < 0, 0.0),
+    where("0 where they are NaN", np.isnan, 0.0),
+    where("infinity where they are NaN", np.isnan, np.inf),
     MINUS_INFINITY_IF_NAN,
     where("0 where they are infinite", np.isinf, 0.0),
     where("NaN where they are infinite", np.isinf, np.nan),
     where("0 where they are NaN or infinite", lambda v: ~np.isfinite(v), 0.0),
-    NAN_IF_MINUS_INFINITY,
-    ZERO_IF_MINUS_INFINITY,
-    LARGEST_IF_INFINITE,
-    LARGEST_IF_INFINITY,
+    where("NaN where they are minus infinity", np.isneginf, np.nan),
+    where("0 where they are minus infinity", np.isneginf, 0.0),
+    Number(
+        "the largest number where they are infinite", lambda v, f: np.clip(v, -f.largest, f.largest)
+    ),
+    Number("the largest number where they are infinity", lambda v, f: np.minimum(v, f.largest)),
     LOWEST_IF_MINUS_INFINITY,
-    MINUS_INFINITY_IF_LOWEST,
-    ZERO_IF_SUBNORMAL,
-    *ROUNDINGS,
-    ROUNDED_TO_INTEGERS,
-    CUT_OFF_TO_INTEGERS,
-    ROUNDED_DOWN,
+    Number(
+        "minus infinity where they are the lowest number",
+        lambda v, f: np.where(v == -f.largest, -np.inf, v),
+    ),
+    Number(
+        "0 where they are subnormal", lambda v, f: np.where(np.abs(v) < f.smallest_normal, 0.0, v)
+    ),
+    *_ROUNDINGS,
+    *map(rounded_to, FLOATS8),
+    Number("rounded to integers", lambda v, _: np.rint(v)),
+    Number("cut off to integers", lambda v, _: np.trunc(v)),
+    Number("rounded down to integers", lambda v, _: np.floor(v)),
     Number("rounded up to integers", lambda v, _: np.ceil(v)),
     Number("rounded to integers, halves up", lambda v, _: np.floor(v + 0.5)),
-    *map(within, ("float16", "float32", "int8", "uint8", "int16", "int32")),
-    *map(at_least, (-1.0, -128.0)),
-    AT_LEAST_LOWEST_OF_FLOAT16,
-    AT_LEAST_LOWEST_OF_FLOAT32,
-    AT_LEAST_SMALLEST_NORMAL,
+    *map(_within, ("float16", "float32", "int8", "uint8", "int16", "int32")),
+    *map(at_least, (1e-6, -1.0, -128.0, -10000.0, -1e20, -1e30)),
+    *map(_below, (1e-3, 1e-6)),
+    _fixed_point(8),
+    Number("kept from -1 to 1", lambda v, _: np.clip(v, -1.0, 1.0)),
+    *(
+        at_least(-float_format(kind).largest, f"the lowest number of {kind}")
+        for kind in ("float16", "float32")
+    ),
+    at_least(float_format("float32").smallest_normal, "the smallest normal number of float32"),
 )
 
 
 # Integers ----------------------------------------------------------------------------------------
 
 
-def through(kind: str) -> Integer:
+def _through(kind: str) -> Integer:
     """Convert integers to another type and back."""
     return Integer(
         f"converted to {kind} and back", lambda array: array.astype(kind).astype(array.dtype)
     )
 
 
-def through_clamped(kind: str) -> Integer:
+def _through_clamped(kind: str) -> Integer:
     """Convert to a floating-point type, to its largest number in the range at most, and back."""
 
     def of(array: Array) -> Array:
@@ -224,6 +209,14 @@ def _through_clipped(kind: str) -> Integer:
     return Integer(f"converted to {kind} and back, the largest at most", of)
 
 
+def _in_bits(bits: int) -> Integer:
+    """Keep integers in a narrower type of the same sign, where they wrap."""
+    return Integer(
+        f"kept in {bits} bits",
+        lambda array: array.astype(f"{array.dtype.kind}{bits // 8}").astype(array.dtype),
+    )
+
+
 def _kept(words: str, least: float, most: float) -> Integer:
     def of(array: Array) -> Array:
         ends = np.iinfo(array.dtype)
@@ -232,17 +225,55 @@ def _kept(words: str, least: float, most: float) -> Integer:
     return Integer(words, of)
 
 
-KEPT_FROM_MINUS_127 = _kept("kept from -127 to 127", -127, 127)
 # The widest first: where it explains all, a narrower one may do so, too, and is not what happens.
-INTEGER_CHANGES = (
-    *map(through, (*INTEGERS[::-1], "float64", "float32", "float16")),
+_INTEGERS: tuple[Integer, ...] = (
+    *map(_through, (*INTEGERS[::-1], "float64", "float32", "float16")),
     *map(_through_clipped, ("float64", "float32")),
-    through_clamped("float32"),
+    _through_clamped("float32"),
+    *map(_in_bits, (32, 16, 8)),
     *(_kept(f"kept in the range of {kind}", *range_of(kind)) for kind in INTEGERS[:-2]),
-    KEPT_FROM_MINUS_127,
+    _kept("kept from -127 to 127", -127, 127),
     Integer("0 where they are negative", lambda array: np.maximum(array, 0)),
     Integer("without their sign", np.abs),
 )
+
+
+# What is outside of a window ---------------------------------------------------------------------
+
+
+class Span(NamedTuple):
+    """A part of data (N, C, d1..dr) that is computed over at once: words, the first of its axes."""
+
+    words: str
+    first_axis: int
+
+    def largest(self, data: Array) -> Array:
+        """Return the largest finite magnitude of each part, 1 where there is none but zero."""
+        wide = np.abs(widen(data))
+        axes = tuple(range(self.first_axis, data.ndim))
+        most = np.where(np.isfinite(wide), wide, 0.0).max(axes, keepdims=True, initial=0.0)
+        return np.where(most > 0, most, 1.0)
+
+    def in_fixed_point(self, data: Array) -> Array:
+        """Round floating-point data to multiples of the last bit of the largest of its part."""
+        if not is_float(data):
+            return data
+        bits = max(24, float_format(name_of(data.dtype)).precision)
+        unit = 2.0 ** (np.ceil(np.log2(self.largest(data))) - bits)
+        wide = widen(data)
+        with np.errstate(all="ignore"):
+            rounded = np.where(np.isfinite(wide), np.rint(wide / unit) * unit, wide)
+        return narrow(np.where(unit > 0, rounded, wide), name_of(data.dtype))
+
+
+SPANS = (Span("the whole tensor", 0), Span("its batch", 1), Span("its plane", 2))
+
+
+def in_fixed_point(what: str) -> Iterator[Atom[Change]]:
+    """Yield a change for each part by which numbers are scaled."""
+    for span in SPANS:
+        unit = f"the last bit of the largest number of {span.words}"
+        yield Atom(f"{what} were rounded to multiples of {unit}", span.in_fixed_point)
 
 
 # Places ------------------------------------------------------------------------------------------
@@ -255,44 +286,135 @@ def on_cells(change: Change) -> StepWrap:
     )
 
 
-def on_results(change: Change) -> StepWrap:
-    """Change the first output."""
-    return after(lambda right, *_: change(right))
-
-
-def on_sums(number: Number) -> StepWrap:
+def _on_sums(change: _Of) -> StepWrap:
     """Divide changed sums."""
-    return computed(lambda taps: taps.divided(number.of(taps.sums, taps.fmt)))
+    return computed(lambda taps: taps.divided(change(taps.sums, taps.fmt)))
 
 
-def on_running_sums(number: Number) -> StepWrap:
+def _on_running_sums(change: _Of) -> StepWrap:
     """Divide the last of running sums that are all changed."""
 
     def compute(taps: Taps) -> Doubles:
-        added = taps.windows.fold(np.zeros(()), lambda a, b: number.of(a + b, taps.fmt))
+        added = taps.windows.fold(np.zeros(()), lambda a, b: change(a + b, taps.fmt))
         return taps.divided(added)
 
     return computed(compute)
 
 
-# Wrong behaviours --------------------------------------------------------------------------------
+def _on_averages(change: _Of) -> StepWrap:
+    """Compute averages of changed cells, and change each number on the way."""
+
+    def compute(taps: Taps) -> Doubles:
+        of = taps.fmt
+        sums = taps.windows.fold(np.zeros(()), lambda a, b: change(a + change(b, of), of))
+        return np.asarray(change(taps.divided(sums), of))
+
+    return computed(compute)
 
 
-def cells(number: Number | Integer, needs: Needs) -> Behaviour:
-    """Reduce changed cells."""
-    return _changed("cells", number, needs, on_cells)
+def _on_reciprocals(change: _Of) -> StepWrap:
+    """Multiply sums by changed reciprocals of divisors."""
+
+    def compute(taps: Taps) -> Doubles:
+        reciprocals = change(1.0 / np.maximum(taps.divisor, 1), taps.fmt)
+        return np.where(taps.divisor > 0, taps.sums * reciprocals, np.nan)
+
+    return computed(compute)
 
 
-def results(number: Number | Integer, needs: Needs) -> Behaviour:
-    """Return changed results."""
-    return _changed("results", number, needs, on_results)
+def _added_to_second(wide: Doubles, _fmt: FloatFormat) -> Doubles:
+    added = wide.copy()
+    added[..., 1:2] += wide[..., :1]
+    return added
 
 
-def _changed(
-    what: str, number: Number | Integer, needs: Needs, on: Callable[[Change], StepWrap]
-) -> Behaviour:
-    if isinstance(number, Integer):
-        said, change = f"{what} that are integers", of_integers(number)
-    else:
-        said, change = what, of_floats(number)
-    return Behaviour(f"as if {said} were {number.words}", needs, {"reduce": on(change)})
+def _cut_off_results(taps: Taps) -> Doubles:
+    return _to_bits(taps.divided(taps.sums), taps.fmt.precision, np.trunc)
+
+
+# Faults ------------------------------------------------------------------------------------------
+
+_ANYWHERE: tuple[Place[_Of], ...] = (
+    Place("as if results were {}", EVERY, "reduce", lambda of: OnOutputs(of_floats(of))),
+    Place("as if cells were {}", EVERY, "reduce", lambda of: on_cells(of_floats(of))),
+    Place("as if sums were {} before the division", AVERAGES, "reduce", _on_sums),
+    Place("as if running sums were {}", AVERAGES, "reduce", _on_running_sums),
+)
+_IN_AVERAGES: tuple[Place[_Of], ...] = (
+    Place("as if cells, running sums and averages were {}", AVERAGES, "reduce", _on_averages),
+    Place("as if sums were multiplied by reciprocals {}", AVERAGES, "reduce", _on_reciprocals),
+)
+_OF_INTEGERS: tuple[Place[Change], ...] = (
+    Place(
+        "as if integers were {} before they are compared",
+        TAKING_INTEGERS,
+        "reduce",
+        lambda of: on_cells(_of_integers(of)),
+    ),
+    Place(
+        "as if results that are integers were {}",
+        TAKING_INTEGERS,
+        "reduce",
+        lambda of: OnOutputs(_of_integers(of)),
+    ),
+)
+
+
+def _in_places(places: Sequence[Place[Of]], atoms: Iterable[Atom[Of]]) -> Iterator[Fault]:
+    for atom, place in product(atoms, places):
+        yield place.fault(atom)
+
+
+def every() -> Iterator[Fault]:
+    """Yield numbers that are changed where they are read, added, divided or returned."""
+    yield from _in_places(_ANYWHERE, NUMBERS)
+    yield from _in_places(_OF_INTEGERS, _INTEGERS)
+    yield from faults("as if {}", EVERY, "reduce", on_cells, in_fixed_point("cells"))
+    said = "added to the second of a row if they are its first"
+    yield _ANYWHERE[0].fault(Number(said, _added_to_second))
+    for more in (1e-5, 1e-6):
+        yield from of_divisor_shift(more, f"{more:g}")
+    said = "as if results were cut off, not rounded"
+    yield Fault(said, AVERAGES, {"reduce": computed(_cut_off_results)})
+    yield from _in_places(_IN_AVERAGES, (*_ROUNDINGS, cut_off_to(20)))
+
+
+# Of numbers that are known -----------------------------------------------------------------------
+
+
+def of_bits(value: float, _words: str) -> Iterator[Fault]:
+    """Yield numbers of so many significant bits."""
+    numbers = (_rounded_to_bits(int(value)), cut_off_to(int(value)))
+    yield from _in_places((*_ANYWHERE, *_IN_AVERAGES), numbers)
+
+
+def of_number(value: float, words: str) -> Iterator[Fault]:
+    """Yield a given number in place of others."""
+    numbers = (
+        at_least(value, words),
+        at_most(value, words),
+        where(f"{words} where they are NaN", np.isnan, value),
+        where(f"{words} where they are minus infinity", np.isneginf, value),
+        where(f"{words} where they are infinite", np.isinf, value),
+        where(f"{words} where they are 0", lambda v: v == 0, value),
+    )
+    yield from _in_places(_ANYWHERE, numbers)
+
+
+def of_factor(value: float, words: str) -> Iterator[Fault]:
+    """Yield results that are so many times as large."""
+    yield _ANYWHERE[0].fault(Number(f"{words} times as large", lambda v, _: v * value))
+
+
+def of_shift(value: float, words: str) -> Iterator[Fault]:
+    """Yield results that are so much more."""
+    yield _ANYWHERE[0].fault(Number(f"{words} more", lambda v, _: v + value))
+
+
+def of_divisor_shift(value: float, words: str) -> Iterator[Fault]:
+    """Yield divisors that are so much more."""
+
+    def compute(taps: Taps) -> Doubles:
+        return np.where(taps.divisor > 0, taps.sums / (taps.divisor + value), np.nan)
+
+    yield Fault(f"as if divisors were {words} more", AVERAGES, {"reduce": computed(compute)})

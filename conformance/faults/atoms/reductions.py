@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from itertools import product
+from typing import Any
 
 import numpy as np
 
-from conformance.dtypes import dtype_of, name_of
+from conformance.dtypes import HALVES, dtype_of, name_of
+from conformance.faults.atoms.atom import Atom, faults
 from conformance.faults.atoms.numbers import is_float
 from conformance.faults.atoms.window_cells import (
+    Computed,
     Reduce,
     Taps,
     WindowCells,
@@ -18,62 +22,49 @@ from conformance.faults.atoms.window_cells import (
     computed,
     is_small,
 )
-from conformance.faults.behaviour import MAXIMUM, Behaviour
+from conformance.faults.atoms.windows import FIRST_AXIS, LAST_AXIS, Axes
+from conformance.faults.concerns import AVERAGES, EVERY, MAXIMUM, SEVERAL_AXES
+from conformance.faults.fault import Fault
 from conformance.faults.wraps import instead
 from conformance.operators.clause import StepWrap
-from conformance.operators.needs import Needs
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
 
-
-class Comparison(NamedTuple):
-    """Which of two cells is kept: words, and `of(kept, next)`."""
-
-    words: str
-    of: Callable[[Doubles, Doubles], Any]
+Comparison = Callable[[Doubles, Doubles], Any]
+"""Which of two cells is kept, from the one kept so far and the next."""
 
 
-class Way(NamedTuple):
-    """A way to add the cells of windows along an axis: words, and `of(cells, lo, hi)`.
-
-    Cells lie along the first axis; the sums of windows lo:hi are returned.
-    """
-
-    words: str
-    of: Callable[[Array, Array, Array], Array]
+def later_unless_smaller(a: Doubles, b: Doubles) -> Doubles:
+    """Keep the later of two cells unless the one before is larger, which no NaN is."""
+    return np.where(a > b, a, b)
 
 
-LATER_UNLESS_SMALLER = Comparison(
-    "a cell took the place of the one before unless that is larger",
-    lambda a, b: np.where(a > b, a, b),
+_COMPARISONS: tuple[Atom[Comparison], ...] = (
+    Atom("a cell took the place of the one before unless that is larger", later_unless_smaller),
+    Atom(
+        "a cell took the place of the first only if it is larger",
+        lambda a, b: np.where(b > a, b, a),
+    ),
+    Atom(
+        "a cell took the place of another only if its magnitude is larger",
+        lambda a, b: np.where(np.abs(b) > np.abs(a), b, a),
+    ),
+    Atom("each cell took the place of the one before", lambda _, b: b),
 )
-FIRST_UNLESS_SMALLER = Comparison(
-    "a cell took the place of the first only if it is larger", lambda a, b: np.where(b > a, b, a)
-)
-LARGEST_MAGNITUDE = Comparison(
-    "a cell took the place of another only if its magnitude is larger",
-    lambda a, b: np.where(np.abs(b) > np.abs(a), b, a),
-)
-COMPARISONS = (LATER_UNLESS_SMALLER, FIRST_UNLESS_SMALLER, LARGEST_MAGNITUDE)
 
 
-def compared(comparison: Comparison) -> StepWrap:
-    """Fold the cells of each window in order, from its first cell on."""
-
-    def compute(taps: Taps) -> Doubles:
-        return _from_first(taps.windows, comparison)
-
-    return computed(compute)
+def _compared(comparison: Comparison) -> StepWrap:
+    return computed(lambda taps: _from_first(taps.windows, comparison))
 
 
 def _from_first(windows: WindowCells, comparison: Comparison) -> Doubles:
     """Fold the cells of each window in order, from its first cell on."""
     nothing = np.where(windows.is_cell.any(-1), windows.cells[..., 0], -np.inf)
-    return windows.fold(nothing, comparison.of)
+    return windows.fold(nothing, comparison)
 
 
-def compared_by_columns(comparison: Comparison) -> StepWrap:
+def _compared_by_columns(comparison: Comparison) -> StepWrap:
     """Fold the cells of each window along the first axes, and what that gives along the last."""
 
     def other(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
@@ -91,7 +82,7 @@ def compared_by_columns(comparison: Comparison) -> StepWrap:
     return instead(other)
 
 
-def compared_as(kinds: Mapping[str, str]) -> StepWrap:
+def _compared_as(kinds: Mapping[str, str]) -> StepWrap:
     """Compare data of some kinds by their bits as others: "f", "i" and "u", as in numpy."""
 
     def other(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
@@ -105,7 +96,8 @@ def compared_as(kinds: Mapping[str, str]) -> StepWrap:
     return instead(other)
 
 
-def _differences(cells: Array, lo: Array, hi: Array) -> Array:
+def differences(cells: Array, lo: Array, hi: Array) -> Array:
+    """Return the differences of running sums at both ends of windows."""
     running = np.zeros((len(cells) + 1, *cells.shape[1:]), cells.dtype)
     np.cumsum(cells, axis=0, dtype=cells.dtype, out=running[1:])
     return running[np.maximum(hi, lo)] - running[lo]
@@ -121,7 +113,7 @@ def _slid(cells: Array, lo: Array, hi: Array) -> Array:
         counts.append(len(terms))
     index, signs = np.array(terms, np.int64).reshape(-1, 2).T
     signed = cells[index] * signs.astype(cells.dtype).reshape(-1, *[1] * (cells.ndim - 1))
-    return _differences(signed, np.zeros_like(lo), np.array(counts))
+    return differences(signed, np.zeros_like(lo), np.array(counts))
 
 
 def _added(cells: Array, lo: Array, hi: Array) -> Array:
@@ -129,8 +121,8 @@ def _added(cells: Array, lo: Array, hi: Array) -> Array:
     return np.stack([cells[a:b].sum(0, dtype=cells.dtype) for a, b in ends])
 
 
-DIFFERENCES = Way("differences of running sums", _differences)
-SLID = Way("slid", _slid)
+Way = Callable[[Array, Array, Array], Array]
+"""The sums of windows lo:hi of cells that lie along the first axis, from cells, lo and hi."""
 
 
 def summed(way: Way, axes: slice, kind_of: Callable[[str], str]) -> StepWrap:
@@ -146,7 +138,7 @@ def summed(way: Way, axes: slice, kind_of: Callable[[str], str]) -> StepWrap:
         sums = widen(gathered.data).astype(dtype_of(kind_of(name)))
         unsound = range(len(gathered.lo))[axes]
         for j in reversed(range(len(gathered.lo))):
-            along = way.of if j in unsound else _added
+            along = way if j in unsound else _added
             cells = np.moveaxis(sums, 2 + j, 0)
             sums = np.moveaxis(along(cells, gathered.lo[j], gathered.hi[j]), 0, 2 + j)
         counts = np.maximum(divisor, 1).astype(sums.dtype)
@@ -155,9 +147,173 @@ def summed(way: Way, axes: slice, kind_of: Callable[[str], str]) -> StepWrap:
     return instead(other)
 
 
-# Wrong behaviours --------------------------------------------------------------------------------
+# Cells that are left out, or counted twice -------------------------------------------------------
+
+Kind = Callable[[Taps], Array]
 
 
-def maximum_by(comparison: Comparison, *, needs: Needs = MAXIMUM) -> Behaviour:
-    """Take the cell that is kept in a window."""
-    return Behaviour(f"as if {comparison.words}", needs, {"reduce": compared(comparison)})
+def _beyond(most: int) -> Atom[Kind]:
+    return Atom(f"beyond the first {most} of their window", lambda t: _nth(t) > most)
+
+
+_KINDS: tuple[Atom[Kind], ...] = (
+    Atom("that are NaN", lambda t: np.isnan(t.windows.cells)),
+    Atom("that are infinite", lambda t: np.isinf(t.windows.cells)),
+    Atom("that are NaN or infinite", lambda t: ~np.isfinite(t.windows.cells)),
+    Atom("that are 0", lambda t: t.windows.cells == 0),
+    Atom("that are negative", lambda t: t.windows.cells < 0),
+    Atom("that come first in their window", lambda t: _nth(t) == 1),
+    Atom("that come last in their window", lambda t: _nth(t) == _nth(t).max(-1, keepdims=True)),
+    Atom("that come second in their window", lambda t: _nth(t) == 2),
+    *map(_beyond, (4, 8, 16, 32, 64, 128, 256)),
+)
+
+
+def _nth(taps: Taps) -> Array:
+    """Return for each tap which cell of its window it is, from 1 on; 0 for none."""
+    counted: Array = np.cumsum(taps.is_cell, axis=-1)
+    return counted * taps.is_cell
+
+
+def _largest_but(kind: Kind) -> StepWrap:
+    return computed(
+        lambda taps: taps.shaped(
+            np.where(taps.is_cell & ~kind(taps), taps.windows.cells, -np.inf).max(-1)
+        )
+    )
+
+
+def _weighed(*, in_sums: int = 1, in_divisors: bool = True) -> Callable[[Kind], StepWrap]:
+    """Count cells of a kind so many times in sums, and none of them in divisors if so."""
+
+    def wrap(kind: Kind) -> StepWrap:
+        def compute(taps: Taps) -> Doubles:
+            cells, chosen = taps.windows.cells, taps.is_cell & kind(taps)
+            kept = np.where(chosen & (in_sums == 0), 0.0, cells)
+            sums = kept.sum(-1) + (np.where(chosen, cells, 0.0).sum(-1) if in_sums == 2 else 0.0)
+            divisor = None if in_divisors else taps.divisor - taps.shaped(chosen.sum(-1))
+            return taps.divided(taps.shaped(sums), divisor)
+
+        return computed(compute)
+
+    return wrap
+
+
+# Other values of a window, and other starts ------------------------------------------------------
+
+
+def _value_at(place: Callable[[Array], Array]) -> Computed:
+    """Return the cell of each window that has a number from 1 on."""
+
+    def compute(taps: Taps) -> Doubles:
+        nth = _nth(taps)
+        chosen = nth == place(nth.max(-1, keepdims=True))
+        return taps.shaped(np.where(chosen, taps.windows.cells, 0.0).sum(-1))
+
+    return compute
+
+
+def _folded(ufunc: np.ufunc, empty: float) -> Computed:
+    return lambda taps: taps.shaped(
+        ufunc.reduce(np.where(taps.is_cell, taps.windows.cells, empty), axis=-1)
+    )
+
+
+def _average(of: Callable[[Doubles], Doubles]) -> Computed:
+    """Return the average of numbers made of the cells inside the input."""
+
+    def compute(taps: Taps) -> Doubles:
+        sums = np.where(taps.is_cell, of(taps.windows.cells), 0.0).sum(-1)
+        return taps.shaped(sums / np.maximum(taps.is_cell.sum(-1), 1))
+
+    return compute
+
+
+def _largest_magnitude(taps: Taps) -> Doubles:
+    return taps.shaped(np.where(taps.is_cell, np.abs(taps.windows.cells), 0.0).max(-1, initial=0.0))
+
+
+_REDUCTIONS: tuple[Atom[Computed], ...] = (
+    Atom("the first cell of its window", _value_at(lambda _: np.ones((), np.int64))),
+    Atom("the last cell of its window", _value_at(lambda last: last)),
+    Atom("the middle cell of its window", _value_at(lambda last: (last + 1) // 2)),
+    Atom("the sum of its window", _folded(np.add, 0.0)),
+    Atom("the smallest cell of its window", _folded(np.minimum, np.inf)),
+    Atom("the largest cell of its window", _folded(np.maximum, -np.inf)),
+    Atom("the largest magnitude of its window", _largest_magnitude),
+    Atom("the average of the cells of its window", _average(lambda v: v)),
+    Atom("the average magnitude of the cells of its window", _average(np.abs)),
+    Atom("the average square of the cells of its window", _average(np.square)),
+    Atom("the root of the average square of its window", lambda t: np.sqrt(_average(np.square)(t))),
+)
+
+_CARRIED = (Atom("in its row", -1), Atom("in its plane", 2), Atom("anywhere", 0))
+_KINDS_OF_SUMS: tuple[Atom[Callable[[str], str]], ...] = (
+    Atom("its own type", lambda name: name),
+    Atom("float32 at least", lambda name: "float32" if name in HALVES else name),
+    Atom("float32", lambda _: "float32"),
+    Atom("float64", lambda _: "float64"),
+)
+
+
+def _carried(ufunc: np.ufunc, first_axis: int) -> StepWrap:
+    """Start each window from the sum or maximum of the one before."""
+
+    def other(right: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+        results = right(gathered, divisor)
+        if results.dtype.kind in "iu":
+            return results
+        by = np.maximum(divisor, 1) if ufunc is np.add else np.ones_like(divisor)
+        wide = widen(results) * by
+        flat = wide.reshape(*wide.shape[: first_axis % wide.ndim], -1)
+        carried = ufunc.accumulate(flat, axis=-1).reshape(wide.shape)
+        return narrow(carried / by, name_of(results.dtype))
+
+    return instead(other)
+
+
+def _from_first_of_plane(right: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+    data, results = gathered.data, right(gathered, divisor)
+    first = data.reshape(*data.shape[:2], -1)[..., 0]
+    return np.maximum(results, first.reshape(*first.shape, *[1] * (data.ndim - 2)))
+
+
+# Faults ------------------------------------------------------------------------------------------
+
+
+def every() -> Iterator[Fault]:
+    """Yield what is made of the cells of a window, and cells that are left out."""
+    yield from faults("as if the result were {}", EVERY, "reduce", computed, _REDUCTIONS)
+    yield from faults("as if {}", MAXIMUM, "reduce", _compared, _COMPARISONS)
+    said = "as if {}, down each column and then from column to column"
+    needs = MAXIMUM & SEVERAL_AXES
+    yield from faults(said, needs, "reduce", _compared_by_columns, _COMPARISONS)
+    kinds = (
+        Atom("floating-point numbers were compared as signed integers", {"f": "i"}),
+        Atom("floating-point numbers were compared as unsigned integers", {"f": "u"}),
+        Atom("signed and unsigned integers were compared as the others", {"i": "u", "u": "i"}),
+    )
+    yield from faults("as if {}", MAXIMUM, "reduce", _compared_as, kinds)
+    for of, needs, ufunc in (("sum", AVERAGES, np.add), ("maximum", MAXIMUM, np.maximum)):
+        said = f"as if a {of} started from that of the window before it {{}}"
+        yield from faults(said, needs, "reduce", partial(_carried, ufunc), _CARRIED)
+    said = "as if a maximum started from the first cell of its plane"
+    yield Fault(said, MAXIMUM, {"reduce": instead(_from_first_of_plane)})
+    every_axis = Axes(" along every axis", slice(None))
+    ways = (Atom("differences of running sums", differences), Atom("slid", _slid))
+    for axes, kind, way in product((LAST_AXIS, FIRST_AXIS, every_axis), _KINDS_OF_SUMS, ways):
+        said = f"as if sums were {way.words}{axes.words}, in {kind.words}"
+        yield Fault(said, AVERAGES, {"reduce": summed(way.of, axes.of, kind.of)})
+    yield from _of_kinds()
+
+
+def _of_kinds() -> Iterator[Fault]:
+    """Yield kinds of cells that are left out, or added twice."""
+    yield from faults("as if cells {} were left out", MAXIMUM, "reduce", _largest_but, _KINDS)
+    for said, wrap in (
+        ("left out of sums", _weighed(in_sums=0)),
+        ("left out of sums and divisors", _weighed(in_sums=0, in_divisors=False)),
+        ("left out of divisors", _weighed(in_divisors=False)),
+        ("added twice", _weighed(in_sums=2)),
+    ):
+        yield from faults(f"as if cells {{}} were {said}", AVERAGES, "reduce", wrap, _KINDS)

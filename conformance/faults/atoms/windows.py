@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from conformance.dtypes import dtype_of
-from conformance.faults.atoms.conditions import ALWAYS, Condition
-from conformance.faults.behaviour import ADAPTIVE, AVERAGES, EVERY, WINDOWED, Behaviour
+from conformance.faults.atoms.atom import Atom, Place, faults
+from conformance.faults.concerns import ADAPTIVE, AVERAGES, EVERY
+from conformance.faults.fault import Fault
 from conformance.faults.wraps import after, before
 from conformance.operators import windows as axis
 from conformance.operators.clause import StepWrap
@@ -35,19 +37,13 @@ class Along(NamedTuple):
     end: int = 0
 
 
-class Move(NamedTuple):
-    """Other ends of windows along an axis, and words that follow "windows"."""
-
-    words: str
-    of: Callable[[Along], Ends]
-
-
-class Axes(NamedTuple):
-    """Some axes, and words for them."""
-
-    words: str
-    chosen: slice
-
+Move = Atom[Callable[[Along], Ends]]
+"""Other ends of windows along an axis, and words that follow "windows"."""
+Axes = Atom[slice]
+"""Some axes, and words for them."""
+EVERY_AXIS = Axes("", slice(None))
+FIRST_AXIS = Axes(" along the first axis", slice(0, 1))
+LAST_AXIS = Axes(" along the last axis", slice(-1, None))
 
 # Moves -------------------------------------------------------------------------------------------
 
@@ -82,30 +78,25 @@ def _without_last_cell(w: Along) -> Ends:
     return w.start, np.where(last & (w.d > 1), np.minimum(w.stop, w.d - 1), w.stop)
 
 
-EVERY_AXIS = Axes("", slice(None))
-FIRST_AXIS = Axes(" along the first axis", slice(0, 1))
-LAST_AXIS = Axes(" along the last axis", slice(-1, None))
-ALL_BUT_FIRST = Axes(" along every axis but the first", slice(1, None))
-ALL_BUT_LAST = Axes(" along every axis but the last", slice(0, -1))
-EARLIER = Move("lay one cell earlier", lambda w: (w.start - 1, w.stop - 1))
+def _at_most(cells: int) -> Move:
+    return Move(
+        f"had at most {cells} cells", lambda w: (w.start, np.minimum(w.stop, w.start + cells))
+    )
+
+
+def _whole_groups(n: int) -> Move:
+    def of(w: Along) -> Ends:
+        length = w.stop - w.start
+        return w.start, np.where(length > n, w.start + length // n * n, w.stop)
+
+    return Move(f"of more than {n} cells ended with their last whole group of {n}", of)
+
+
 LATER = Move("lay one cell later", lambda w: (w.start + 1, w.stop + 1))
-LATE_STARTS_BACK = Move(
-    "that begin after the input began at its last cell",
-    lambda w: (np.minimum(w.start, w.d - 1), w.stop),
-)
 STARTS_IN_INPUT = Move(
     "that begin in the padding began with the input", lambda w: (np.maximum(w.start, 0), w.stop)
 )
-LAST_WITHOUT_LAST_CELL = Move(
-    "that come last ended before the last cell of the input", _without_last_cell
-)
-FIRST_WITHOUT_FIRST_CELL = Move(
-    "that come first began after the first cell of the input", _without_first_cell
-)
-BACK_INTO_PADDED_INPUT = Move(
-    "that overhang the padded input were moved back into it", _back_into_input
-)
-MOVES = (
+_MOVES = (
     Move("began one cell earlier", lambda w: (w.start - 1, w.stop)),
     Move("began one cell later", lambda w: (np.minimum(w.start + 1, w.stop), w.stop)),
     Move(
@@ -119,17 +110,16 @@ MOVES = (
     ),
     Move("ended one cell later", lambda w: (w.start, w.stop + 1)),
     Move(
-        "began after the first cell of the input",
-        lambda w: (np.clip(1, w.start, w.stop), w.stop),
+        "began after the first cell of the input", lambda w: (np.clip(1, w.start, w.stop), w.stop)
     ),
     Move(
         "ended before the last cell of the input",
         lambda w: (w.start, np.clip(w.d - 1, w.start, w.stop)),
     ),
-    FIRST_WITHOUT_FIRST_CELL,
-    LAST_WITHOUT_LAST_CELL,
-    BACK_INTO_PADDED_INPUT,
-    EARLIER,
+    Move("that come first began after the first cell of the input", _without_first_cell),
+    Move("that come last ended before the last cell of the input", _without_last_cell),
+    Move("that overhang the padded input were moved back into it", _back_into_input),
+    Move("lay one cell earlier", lambda w: (w.start - 1, w.stop - 1)),
     LATER,
     Move("that begin in the padding lay where the input begins", _into_begin),
     Move("that end in the padding lay where the input ends", _into_end),
@@ -138,59 +128,36 @@ MOVES = (
         "began inside the input, at its nearest cell",
         lambda w: (np.clip(w.start, 0, w.d - 1), w.stop),
     ),
-    LATE_STARTS_BACK,
+    Move(
+        "that begin after the input began at its last cell",
+        lambda w: (np.minimum(w.start, w.d - 1), w.stop),
+    ),
     STARTS_IN_INPUT,
     Move(
-        "that end in the padding ended with the input",
-        lambda w: (w.start, np.minimum(w.stop, w.d)),
+        "that end in the padding ended with the input", lambda w: (w.start, np.minimum(w.stop, w.d))
     ),
-    *(
-        Move(
-            f"had at most {most} cells",
-            lambda w, most=most: (w.start, np.minimum(w.stop, w.start + most)),  # type: ignore[misc]
-        )
-        for most in (1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 64, 128, 255, 256)
-    ),
-    *(
-        Move(
-            f"of more than {group} cells ended with their last whole group of {group}",
-            lambda w, n=group: (  # type: ignore[misc]
-                w.start,
-                np.where(w.stop - w.start > n, w.start + (w.stop - w.start) // n * n, w.stop),
-            ),
-        )
-        for group in (2, 4, 8, 16)
-    ),
+    *map(_at_most, (1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 64, 128, 255, 256)),
+    *map(_whole_groups, (2, 4, 8, 16)),
 )
+
+# Places ------------------------------------------------------------------------------------------
 
 Moved = Callable[[Windows, Params, Pads], Windows]
 
 
-def moving(move: Move, axes: Axes = EVERY_AXIS) -> Moved:
+def _moving(move: Move, axes: Axes) -> Moved:
     """Move windows along some axes."""
 
     def moved(windows: Windows, params: Params, pads: Pads) -> Windows:
         start, stop = list(windows.start), list(windows.stop)
         spans = params.spans or (0,) * len(start)
-        for i in range(len(start))[axes.chosen]:
+        for i in range(len(start))[axes.of]:
             n = windows.axes[i][2]
             along = Along(start[i], stop[i], params.sizes[i], n, spans[i], *pads[i])
             start[i], stop[i] = move.of(along)
         return replace(windows, start=tuple(start), stop=tuple(stop))
 
     return moved
-
-
-# Places ------------------------------------------------------------------------------------------
-
-
-class Place(NamedTuple):
-    """A step in which windows may be moved: words for it, its replacement, and who has it."""
-
-    words: str
-    step: str
-    wrap: Callable[[Moved], StepWrap]
-    needs: Needs
 
 
 def _everywhere(moved: Moved) -> StepWrap:
@@ -215,33 +182,21 @@ def _divided(moved: Moved) -> StepWrap:
     return before(lambda params, pads, windows: (params, pads, moved(windows, params, pads)))
 
 
-EVERYWHERE = Place("", "windows", _everywhere, EVERY)
-CELLS_READ = Place(", for the cells that are read alone", "gather", _read, EVERY)
-PLACES = (
+EVERYWHERE = Place("as if windows {}", EVERY, "windows", _everywhere)
+_PLACES = (
     EVERYWHERE,
-    CELLS_READ,
-    Place(", for the divisor alone", "divide", _divided, AVERAGES),
+    Place("as if windows {}, for the cells that are read alone", EVERY, "gather", _read),
+    Place("as if windows {}, for the divisor alone", AVERAGES, "divide", _divided),
 )
 
 
 # Blocks of adaptive operators --------------------------------------------------------------------
 
-
-class BlockEnd(NamedTuple):
-    """One end of blocks: words, and positions from i = 0..o-1, sizes d and o, and the starts."""
-
-    words: str
-    of: Callable[[Any, int, int, axis.Positions], Any]
+BlockEnd = Atom[Callable[[Any, int, int, axis.Positions], Any]]
+"""One end of blocks: words, and positions from i = 0..o-1, sizes d and o, and the starts."""
 
 
-class Blocks(NamedTuple):
-    """The begins and the ends of blocks."""
-
-    begin: BlockEnd
-    end: BlockEnd
-
-
-def in_float(name: str, *, product: bool = False) -> Blocks:
+def _in_float(name: str, *, product: bool) -> tuple[BlockEnd, BlockEnd]:
     """Compute i d / o in a floating-point type: as (i d) / o, or as i times (d / o)."""
     kind = dtype_of(name).type
 
@@ -251,10 +206,29 @@ def in_float(name: str, *, product: bool = False) -> Blocks:
         return i.astype(kind) * (kind(d) / kind(o))
 
     how = f"d / o in {name}" if product else f"times (d / o in {name}),"
-    return Blocks(
+    return (
         BlockEnd(f"i {how} rounded down", lambda i, d, o, _: _whole(np.floor(at(i, d, o)))),
         BlockEnd(f"(i + 1) {how} rounded up", lambda i, d, o, _: _whole(np.ceil(at(i + 1, d, o)))),
     )
+
+
+def _product_in(kind: str) -> tuple[BlockEnd, BlockEnd]:
+    """Compute the product i d in a narrow integer type, where it wraps."""
+
+    def product(i: Any, d: int) -> Any:
+        return _whole((i * d).astype(kind))
+
+    return (
+        BlockEnd(f"(i d in {kind}) / o rounded down", lambda i, d, o, _: product(i, d) // o),
+        BlockEnd(
+            f"((i + 1) d in {kind}) / o rounded up", lambda i, d, o, _: -(-product(i + 1, d) // o)
+        ),
+    )
+
+
+def _quotient(d: int, o: int) -> int:
+    """Return d / o rounded down, at least 1: a stride or a length in cells."""
+    return max(1, d // o)
 
 
 def _whole(numbers: Any) -> axis.Positions:
@@ -262,64 +236,50 @@ def _whole(numbers: Any) -> axis.Positions:
     return whole
 
 
-BEGIN = BlockEnd("i d / o rounded down", lambda i, d, o, _: i * d // o)
-BEGIN_UP = BlockEnd("i d / o rounded up", lambda i, d, o, _: -(-i * d // o))
-BEGIN_NEAREST = BlockEnd(
-    "i d / o rounded to nearest", lambda i, d, o, _: (2 * i * d + o) // (2 * o)
+_BEGIN = BlockEnd("i d / o rounded down", lambda i, d, o, _: i * d // o)
+_END = BlockEnd("(i + 1) d / o rounded up", lambda i, d, o, _: -(-(i + 1) * d // o))
+_IN_FLOAT32 = (_in_float("float32", product=True), _in_float("float32", product=False))
+_IN_OTHER_TYPES = (
+    *(
+        _in_float(name, product=product)
+        for name in ("float16", "bfloat16", "float64")
+        for product in (False, True)
+    ),
+    *map(_product_in, ("uint8", "int16", "uint16", "int32")),
 )
-BEGIN_FIXED_UP = BlockEnd("i times (d / o rounded up)", lambda i, d, o, _: i * -(-d // o))
-BEGIN_OF_OUTPUT = BlockEnd("i times o", lambda i, _d, o, _: i * o)
-BEGIN_FIRST = BlockEnd("the first cell", lambda i, _d, _o, _: i * 0)
-END = BlockEnd("(i + 1) d / o rounded up", lambda i, d, o, _: -(-(i + 1) * d // o))
-END_NEAREST = BlockEnd(
-    "(i + 1) d / o rounded to nearest", lambda i, d, o, _: (2 * (i + 1) * d + o) // (2 * o)
-)
-END_DOWN_AND_ONE = BlockEnd(
-    "(i + 1) d / o rounded down plus 1", lambda i, d, o, _: (i + 1) * d // o + 1
-)
-LENGTH_DOWN = BlockEnd(
-    "its begin plus (d / o rounded down)", lambda _, d, o, start: start + max(1, d // o)
-)
-LENGTH_UP = BlockEnd("its begin plus (d / o rounded up)", lambda _, d, o, start: start - (-d // o))
-LENGTH_OF_OUTPUT = BlockEnd("its begin plus o", lambda _, _d, o, start: start + o)
-LENGTH_ONE = BlockEnd("its begin plus 1", lambda _, _d, _o, start: start + 1)
-END_LAST = BlockEnd("the last cell", lambda i, d, _o, _: i * 0 + d)
-_IN_FLOAT32 = (
-    in_float("float32", product=True),
-    in_float("float32"),
-)
-BLOCKS_IN_FLOAT = tuple(
-    in_float(name, product=product)
-    for name in ("float16", "bfloat16", "float64")
-    for product in (False, True)
-)
-BLOCK_BEGINS = (
-    BEGIN,
-    BEGIN_UP,
-    BEGIN_NEAREST,
-    BlockEnd("i times (d / o rounded down)", lambda i, d, o, _: i * (d // o)),
-    BEGIN_FIXED_UP,
-    BEGIN_OF_OUTPUT,
+_BEGINS: tuple[BlockEnd, ...] = (
+    _BEGIN,
+    BlockEnd("i d / o rounded up", lambda i, d, o, _: -(-i * d // o)),
+    BlockEnd("i d / o rounded to nearest", lambda i, d, o, _: (2 * i * d + o) // (2 * o)),
+    BlockEnd("i times (d / o rounded down)", lambda i, d, o, _: i * _quotient(d, o)),
+    BlockEnd("i times (d / o rounded up)", lambda i, d, o, _: i * -(-d // o)),
+    BlockEnd("i times o", lambda i, _d, o, _: i * o),
     BlockEnd("i o / d rounded down", lambda i, d, o, _: i * o // d),
-    BEGIN_FIRST,
-    *(blocks.begin for blocks in _IN_FLOAT32),
+    BlockEnd("the first cell", lambda i, _d, _o, _: i * 0),
+    *(begin for begin, _ in _IN_FLOAT32),
 )
-BLOCK_ENDS = (
-    END,
+_ENDS: tuple[BlockEnd, ...] = (
+    _END,
     BlockEnd("(i + 1) d / o rounded down", lambda i, d, o, _: (i + 1) * d // o),
-    END_NEAREST,
-    END_DOWN_AND_ONE,
-    LENGTH_DOWN,
-    LENGTH_UP,
-    LENGTH_OF_OUTPUT,
-    LENGTH_ONE,
-    END_LAST,
+    BlockEnd(
+        "(i + 1) d / o rounded to nearest", lambda i, d, o, _: (2 * (i + 1) * d + o) // (2 * o)
+    ),
+    BlockEnd("(i + 1) d / o rounded down plus 1", lambda i, d, o, _: (i + 1) * d // o + 1),
+    BlockEnd("its begin plus (d / o rounded down)", lambda _, d, o, start: start + _quotient(d, o)),
+    BlockEnd(
+        "its begin plus (d / o rounded down), the last at the last cell",
+        lambda i, d, o, start: np.where(i == o - 1, d, start + _quotient(d, o)),
+    ),
+    BlockEnd("its begin plus (d / o rounded up)", lambda _, d, o, start: start - (-d // o)),
+    BlockEnd("its begin plus o", lambda _, _d, o, start: start + o),
+    BlockEnd("its begin plus 1", lambda _, _d, _o, start: start + 1),
+    BlockEnd("the last cell", lambda i, d, _o, _: i * 0 + d),
     BlockEnd("(i + 1) o / d rounded up", lambda i, d, o, _: -(-(i + 1) * o // d)),
     BlockEnd(
         "its begin plus d less (o - 1) times (d / o rounded down)",
-        lambda _, d, o, start: start + d - (o - 1) * (d // o),
+        lambda _, d, o, start: start + max(1, d - (o - 1) * _quotient(d, o)),
     ),
-    *(blocks.end for blocks in _IN_FLOAT32),
+    *(end for _, end in _IN_FLOAT32),
 )
 
 
@@ -337,34 +297,36 @@ def laid_out(begin: BlockEnd, end: BlockEnd) -> StepWrap:
     return after(blocks)
 
 
-def ended(end: BlockEnd) -> Moved:
-    """Let blocks end elsewhere."""
+def _ended(end: Callable[..., Any]) -> StepWrap:
+    """Let blocks end elsewhere, for the cells that are read alone."""
 
     def moved(windows: Windows, params: Params, _pads: Pads) -> Windows:
         stops = (
-            end.of(np.arange(len(start), dtype=np.int64), d, len(start), start)
+            end(np.arange(len(start), dtype=np.int64), d, len(start), start)
             for start, d in zip(windows.start, params.sizes, strict=True)
         )
         return replace(windows, stop=tuple(map(np.maximum, stops, windows.start)))
 
-    return moved
+    return _read(moved)
 
 
-# Wrong behaviours --------------------------------------------------------------------------------
+# Faults ------------------------------------------------------------------------------------------
 
 
 def moved(
-    move: Move, axes: Axes = EVERY_AXIS, *, where: Condition = ALWAYS, needs: Needs = WINDOWED
-) -> Behaviour:
-    """Move windows, for every step."""
-    return Behaviour(
-        f"as if windows {move.words}{axes.words}{where.words}",
-        needs & where.needs,
-        {"windows": where.only(EVERYWHERE.wrap(moving(move, axes)))},
-    )
+    move: Move, axes: Axes = EVERY_AXIS, place: Place[Moved] = EVERYWHERE, *, needs: Needs = EVERY
+) -> Fault:
+    """Move windows along some axes."""
+    return place.fault(Atom(f"{move.words}{axes.words}", _moving(move, axes), needs))
 
 
-def blocks(begin: BlockEnd = BEGIN, end: BlockEnd = END, *, needs: Needs = EVERY) -> Behaviour:
-    """Lay out other blocks."""
-    said = f"as if block i began at {begin.words} and ended at {end.words}"
-    return Behaviour(said, ADAPTIVE & needs, {"windows": laid_out(begin, end)})
+def every() -> Iterator[Fault]:
+    """Yield windows whose ends are others, for every step or for one alone."""
+    for move, axes, place in product(_MOVES, (EVERY_AXIS, FIRST_AXIS, LAST_AXIS), _PLACES):
+        yield moved(move, axes, place)
+    for begin, end in (*product(_BEGINS, _ENDS), *_IN_OTHER_TYPES):
+        if (begin, end) != (_BEGIN, _END):
+            summary = f"as if block i began at {begin.words} and ended at {end.words}"
+            yield Fault(summary, ADAPTIVE, {"windows": laid_out(begin, end)})
+    summary = "as if block i ended at {}, for the cells that are read alone"
+    yield from faults(summary, ADAPTIVE, "gather", _ended, _ENDS)

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import combinations, permutations
 from typing import Any
 
-from conformance.faults.atoms.conditions import ALWAYS, Condition
-from conformance.faults.behaviour import (
-    ACTIVATED,
-    AUTO_PADDED,
-    EVERY,
-    INCLUDING,
-    ROUNDED,
-    Behaviour,
-)
-from conformance.faults.wraps import before
-from conformance.operators.clause import StepWrap
+from conformance.faults.atoms.atom import Atom, Place
+from conformance.faults.concerns import AUTO_PADDED, EVERY, INCLUDING, ROUNDED
+from conformance.faults.fault import Fault
+from conformance.faults.wraps import given
+from conformance.operators.attributes import MEANINGS, Role
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.text import listed
 
-_NEEDS = {
-    "auto_pad": AUTO_PADDED,
-    "rounding": ROUNDED,
-    "include_pad": INCLUDING,
-    "activation": ACTIVATED,
-}
-PLACES_OF_WORDS = {
-    "resolve": "",
-    "extent": ", for the output size alone",
-    "divide": ", for the divisor alone",
-}
-
-
-def in_words(role: str, meaning: Any) -> str:
-    """Return a role and its meaning, as role=word."""
-    return f"{role}={_word(meaning)}"
+_NEEDS = {"auto_pad": AUTO_PADDED, "rounding": ROUNDED, "include_pad": INCLUDING}
+_EVERYWHERE = Place("{}", EVERY, "resolve", given)
+_IN_EXTENT = Place("{}, for the output size alone", EVERY, "extent", given)
+_IN_DIVISOR = Place("{}, for the divisor alone", EVERY, "divide", given)
+_PLACES = {"auto_pad": (_EVERYWHERE, _IN_EXTENT), "include_pad": (_EVERYWHERE, _IN_DIVISOR)}
 
 
 def _word(meaning: Any) -> str:
@@ -52,29 +36,38 @@ def taken_as(nouns: Mapping[Any, str], others: Mapping[Any, str]) -> str:
     return ", and ".join(said)
 
 
-def meaning(role: str, others: Mapping[Any, Any]) -> StepWrap:
-    """Give a step other words in place of some."""
+def needs_of(role: Role) -> Needs:
+    """Return what an operator has whose attribute of a role makes a difference."""
+    return _NEEDS.get(role, Needs(roles=(role,)))
+
+
+def _mean(
+    role: Role, others: Mapping[Any, Any], place: Place[Callable[[Params], Params]] = _EVERYWHERE
+) -> Fault:
+    """Read some values of a role, the keys of `others`, as other ones."""
 
     def change(params: Params) -> Params:
         word = getattr(params, role)
         return replace(params, **{role: others[word]}) if word in others else params
 
-    return before(lambda params, *given: (change(params), *given))
-
-
-def mean(
-    role: str,
-    others: Mapping[Any, Any],
-    step: str = "resolve",
-    *,
-    where: Condition = ALWAYS,
-    needs: Needs = EVERY,
-) -> Behaviour:
-    """Read some values of a role, the keys of `others`, as other ones."""
     words = {one: _word(other) for one, other in others.items()}
     said = taken_as({one: _word(one) for one in others}, words)
-    return Behaviour(
-        f"{role}={said}{PLACES_OF_WORDS[step]}{where.words}",
-        _NEEDS[role] & needs & where.needs,
-        {step: where.only(meaning(role, others))},
-    )
+    return place.fault(Atom(f"{role}={said}", change, needs_of(role)))
+
+
+def every() -> Iterator[Fault]:
+    """Yield words that mean another one, for every step or for one alone."""
+    for role, meanings in MEANINGS.items():
+        if role in {"channels_last", "accumulator"}:
+            continue  # no step reads these: faults of layouts are in the catalogue
+        for one, other in permutations(meanings, 2):
+            for place in _PLACES.get(role, (_EVERYWHERE,)):
+                yield _mean(role, {one: other}, place)
+        for other in meanings:
+            rest = [each for each in meanings if each != other]
+            for several in range(2, len(meanings)):
+                for some in combinations(rest, several):
+                    yield _mean(role, dict.fromkeys(some, other))
+        for one, other in combinations(meanings, 2):
+            yield _mean(role, {one: other, other: one})
+    yield _mean("rounding", {"ceil": "floor", "floor": "ceil", "ceil_torch": "ceil"})

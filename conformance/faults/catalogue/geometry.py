@@ -1,90 +1,61 @@
-"""Faults of `pads`, `extent` and `windows`: padding of same_*, number and place of windows."""
+"""Faults of geometry: the padding of same_*, the number of windows, and where they lie."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import ceil, prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from conformance.faults.atoms import conditions
-from conformance.faults.atoms.conditions import Condition
-from conformance.faults.atoms.lists import (
-    DOUBLED,
-    EXTENT,
-    FIRST_FOR_ALL,
-    IN_EXTENT,
-    IN_PADS,
-    IN_WINDOWS,
-    LARGER_PAD,
-    OF_SAME,
-    ONE,
-    ONE_LESS,
-    ONE_MORE,
-    REVERSED,
-    TOTAL,
-    ZERO,
-    at_most,
-    computed,
-    mixed_up,
-    read,
-    same_as,
-)
+from conformance.dtypes import dtype_of
+from conformance.faults.atoms import lists
+from conformance.faults.atoms.lists import PADS, Lists, Misreading, Numbers, computed, read, same_as
 from conformance.faults.atoms.windows import (
-    BACK_INTO_PADDED_INPUT,
-    EARLIER,
-    FIRST_AXIS,
-    FIRST_WITHOUT_FIRST_CELL,
-    LAST_AXIS,
-    LAST_WITHOUT_LAST_CELL,
-    LATE_STARTS_BACK,
     LATER,
+    STARTS_IN_INPUT,
     Along,
+    BlockEnd,
     Ends,
     Move,
+    laid_out,
     moved,
 )
-from conformance.faults.behaviour import (
-    AUTO_PADDED,
-    BORDERED,
-    EVERY,
-    INCLUDING,
-    PADDED,
-    ROUNDED,
-    STRIDED,
-    UNRULED,
-    Behaviour,
-    Faults,
-    Refused,
-    Replaces,
-    after,
-    before,
-    wrong_params,
-)
+from conformance.faults.call import Call
+from conformance.faults.conditions import DILATED
+from conformance.faults.fault import Fault
+from conformance.faults.wraps import Refused, Unchecked, after, before, instead, resolving
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.needs import Needs
+from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Pads
-
-AxisPads = Callable[[int, int, int, bool], tuple[int, int]]
-"""From d, k, s of an axis and whether same_upper is given: begin and end pad."""
-
+from conformance.operators.windows import Positions, first_from
 
 # The padding of same_* ---------------------------------------------------------------------------
 
 
-def _pads_of_same(of: AxisPads) -> Replaces:
+def _total(words: str, of: Callable[..., int]) -> Fault:
+    """Compute the padding of same_* as `of(d, k, s)`, and split it as it should be."""
+    return read(lists.TOTAL, total=computed(words, of, "sizes", "spans", "strides"))
+
+
+def _both_pads(words: str, of: Callable[[int], int]) -> Fault:
+    return read(lists.OF_SAME, pads=computed(words, of, "spans"))
+
+
+def _split(of: Callable[[int, int, int, bool], tuple[int, int]]) -> StepWrap:
     """Replace the pads of same_*: `of(d, k, s, upper)` per axis."""
 
     def change(right: Pads, params: Params) -> Pads:
-        if not params.same:
-            return right
         upper = params.auto_pad == "same_upper"
         axes = zip(params.sizes, params.spans, params.strides, strict=True)
-        return tuple(of(d, k, s, upper) for d, k, s in axes)
+        return tuple(of(d, k, s, upper) for d, k, s in axes) if params.same else right
 
-    return after("pads", change)
+    return after(change)
 
 
 def _half_kernel_swapped(_d: int, k: int, _s: int, upper: bool) -> tuple[int, int]:  # noqa: FBT001
@@ -97,83 +68,225 @@ def _cropped_at_begin(d: int, k: int, s: int, upper: bool) -> tuple[int, int]:  
     return (total, 0) if total < 0 else axis.split(total, larger_at_end=upper)
 
 
+def _keeping_size(d: int, k: int, s: int, upper: bool) -> tuple[int, int]:  # noqa: FBT001
+    return axis.split(axis.same_total(d, k, s, d), larger_at_end=upper)
+
+
+def _size_over_stride(right: Extent, params: Params, _pads: Pads) -> Extent:
+    return tuple(map(axis.ceil_div, params.sizes, params.strides)) if params.same else right
+
+
 def _plus_explicit(right: Pads, params: Params) -> Pads:
     if not params.same:
         return right
-    explicit = zip(params.pads_begin, params.pads_end, strict=True)
-    return tuple(
-        (begin + more_begin, end + more_end)
-        for (begin, end), (more_begin, more_end) in zip(right, explicit, strict=True)
-    )
+    given = zip(right, params.pads_begin, params.pads_end, strict=True)
+    return tuple((begin + more, end + beyond) for (begin, end), more, beyond in given)
 
 
-def _divided_extent(right: Extent, params: Params, _pads: Pads) -> Extent:
-    divided = tuple(map(axis.ceil_div, params.sizes, params.strides))
-    return divided if params.same else right
+def _same_without_pads(params: Params, pads: Pads, extent: Extent) -> tuple[Params, Pads, Extent]:
+    return params, ((0, 0),) * len(pads) if params.same else pads, extent
 
+
+def _truncated(right: Extent, params: Params, pads: Pads) -> Extent:
+    """Divide as C does, which rounds towards 0, and look at no result."""
+    if not params.same or set(params.dilations) == {1}:
+        return right
+    ratios = map(Fraction, steps.rooms(params, pads), params.strides)
+    windows = tuple((int(r) if params.rounding == "floor" else ceil(r)) + 1 for r in ratios)
+    if params.rounding == "ceil_torch":
+        windows = steps.without_last_past_input(params, pads, windows)
+    return Unchecked(windows)
+
+
+_SAME = (
+    _total(
+        "the length of the dilated kernel less the remainder of the input size by the stride",
+        lambda d, k, s: k - d % s,
+    ),
+    _total(
+        "that of input size over stride windows, rounded down",
+        lambda d, k, s: axis.same_total(d, k, s, d // s),
+    ),
+    _total(
+        "that of an output size rounded up twice",
+        lambda d, k, s: axis.same_total(d, k, s, (d + 2 * (s - 1)) // s),
+    ),
+    _total(
+        "that of size, kernel and stride exchanged",
+        lambda d, k, s: axis.same_total(k, s, d, axis.ceil_div(k, d)),
+    ),
+    _both_pads("half of the length of the dilated kernel", lambda k: k // 2),
+    _both_pads("half of the length of the dilated kernel less 1", lambda k: (k - 1) // 2),
+    read(lists.OF_SAME, pads_begin=lists.ZERO, pads_end=same_as("total")),
+    read(lists.OF_SAME, pads_begin=same_as("total"), pads_end=lists.ZERO),
+    Fault.of(
+        "a negative padding of same_* crops the input at its begin alone",
+        pads=_split(_cropped_at_begin),
+    ),
+    Fault.of(
+        "the padding of same_* taken as half of the kernel, the rest of odd kernels swapped",
+        pads=_split(_half_kernel_swapped),
+    ),
+    Fault.of("given pads added to those of same_*", pads=after(_plus_explicit)),
+    Fault.of(
+        "the padding of same_* computed to keep the input size, for ceil(size / stride) windows",
+        pads=_split(_keeping_size),
+        extent=after(_size_over_stride),
+    ),
+    Fault.of(
+        "the padding of same_* counted in the output size but not applied",
+        windows=before(_same_without_pads),
+    ),
+    Fault.of(
+        "a dilated kernel taken as kernel cells long in the padding of same_*, and as many windows "
+        "as rounding_type then says, if any",
+        pads=before(lambda p: (replace(p, dilations=(1,) * len(p.kernel)),)),
+        extent=after(_truncated),
+    ),
+)
 
 # The number of windows ---------------------------------------------------------------------------
 
 
-def _rounded_up_twice(right: Extent, params: Params, pads: Pads) -> Extent:
-    if params.same or not params.ceil:
-        return right
-    slack = zip(steps.rooms(params, pads), params.strides, strict=True)
-    return tuple(axis.ceil_div(t + s - 1, s) + 1 for t, s in slack)
+def _extent(words: str, of: Callable[..., int], *names: str) -> Fault:
+    """Compute the number of windows from the slack and the stride of an axis, or other numbers."""
+    return read(lists.EXTENT, extent=computed(words, of, *(names or ("slack", "strides"))))
 
 
-def _dropped_if(is_past: Callable[[int, int, int, int], bool]) -> Replaces:
-    """Round up, and drop the last window of an axis if `is_past(d, start, o, begin)`.
+class _Last(NamedTuple):
+    """The last window of an axis, rounded up: its start and number, the size, and the pads.
 
-    `start` is where that window starts, counted from the begin of the padding; o is the number of
-    windows.
+    The start is counted from the begin of the padding.
     """
 
-    def change(right: Extent, params: Params, pads: Pads) -> Extent:
-        if params.same or not params.ceil:
-            return right
-        extent = []
-        for d, t, s, (begin, _) in zip(
-            params.sizes, steps.rooms(params, pads), params.strides, pads, strict=True
-        ):
+    start: int
+    o: int
+    d: int
+    begin: int
+    end: int
+
+
+def _without_last(words: str, are_past: Callable[[list[_Last]], list[bool]]) -> Fault:
+    """Round up, and leave out the last windows of axes that are marked."""
+
+    def extent(given: Lists, _name: str) -> Numbers:
+        axes = zip(*(given[name] for name in ("slack", "strides", "sizes", *PADS)), strict=True)
+        last = []
+        for t, s, *others in axes:
             o = axis.extent(t, s, ceil=True)
-            extent.append(o - 1 if is_past(d, (o - 1) * s, o, begin) else o)
-        return tuple(extent)
+            last.append(_Last((o - 1) * s, o, *others))
+        return tuple(each.o - past for each, past in zip(last, are_past(last), strict=True))
 
-    return after("extent", change)
+    return read(lists.EXTENT, extent=Misreading(words, extent, ("slack", "strides")))
 
 
-def _ceil_on(rounded_up: int) -> Replaces:
+def _without_past(words: str, is_past: Callable[[_Last], bool]) -> Fault:
+    """Leave out the last window of each axis for which something holds."""
+    return _without_last(words, lambda axes: list(map(is_past, axes)))
+
+
+def _starts_past_input(last: _Last) -> bool:
+    return last.start >= last.d + last.begin
+
+
+def _of_axes(words: str, change: Callable[[list[bool]], list[bool]]) -> Fault:
+    """Leave out the last windows of other axes than those where they start past the input."""
+    said = f"without the last window {words}"
+    return _without_last(said, lambda axes: change(list(map(_starts_past_input, axes))))
+
+
+def _rounded_up_on(place: int, words: str) -> Fault:
     """Round up on one axis alone."""
 
-    def change(right: Extent, params: Params, pads: Pads) -> Extent:
-        if params.same or not params.ceil:
-            return right
-        extent = list(steps.count_windows(replace(params, rounding="floor"), pads))
-        extent[rounded_up] = right[rounded_up]
-        return tuple(extent)
+    def extent(given: Lists, name: str) -> Numbers:
+        down = [t // s + 1 for t, s in zip(given["slack"], given["strides"], strict=True)]
+        down[place] = given[name][place]
+        return tuple(down)
 
-    return after("extent", change)
+    said = f"rounded down on every axis but the {words}"
+    return read(lists.EXTENT, extent=Misreading(said, extent, ("slack", "strides")))
 
 
-def _refuse_negative_numerator(right: Extent, params: Params, pads: Pads) -> Extent:
+def _refuse_negative_numerator(params: Params, pads: Pads) -> tuple[Params, Pads]:
     for d, k, s, (begin, _) in zip(params.sizes, params.spans, params.strides, pads, strict=True):
         if params.ceil and d + begin < k and (d - k) % s:
             raise Refused(f"kernel {k} above input and begin pad {d + begin}")
-    return right
+    return params, pads
 
+
+_NUMBERS = (
+    _extent("the room that a window can slide over the stride, rounded down", lambda t, s: t // s),
+    _extent("rounded to nearest", lambda t, s: (2 * t + s) // (2 * s) + 1),
+    _extent("rounded up twice", lambda t, s: axis.ceil_div(t + s - 1, s) + 1),
+    _extent("one more where the division is exact", lambda t, s: t // s + 2),
+    _extent(
+        "one less where the remainder is less than half the stride",
+        lambda t, s: t // s + 1 + (2 * (t % s) >= s),
+    ),
+    _extent(
+        "at most that of windows which begin in the input and its begin padding",
+        lambda o, d, begin, s: min(o, axis.ceil_div(d + begin, s)),
+        *("extent", "sizes", "pads_begin", "strides"),
+    ),
+    read(lists.IN_EXTENT, pads_begin=lists.LARGER_PAD, pads_end=lists.ZERO),
+    _rounded_up_on(0, "first"),
+    _rounded_up_on(-1, "last"),
+    Fault.of(
+        "ceil fails where the kernel is larger than input and begin pad",
+        extent=before(_refuse_negative_numerator),
+    ),
+    _without_past(
+        "that without windows that start within begin pads of the input's end",
+        lambda w: w.o > 1 and w.start >= w.d,
+    ),
+    _without_past(
+        "that without windows past the input on axes with a begin pad alone",
+        lambda w: w.begin > 0 and _starts_past_input(w),
+    ),
+    _without_past(
+        "without the last window past the input without its begin pads", lambda w: w.start >= w.d
+    ),
+    _without_past(
+        "without the last window past the first cell of the end padding",
+        lambda w: w.start > w.d + w.begin,
+    ),
+    _without_past(
+        "without the last window past the end padding", lambda w: w.start >= w.d + w.begin + w.end
+    ),
+    _without_past(
+        "without the last window past the input on axes with a begin pad",
+        lambda w: w.begin > 0 and _starts_past_input(w),
+    ),
+    _without_past(
+        "without the last window past the input and its end pads, not its begin pads",
+        lambda w: w.start >= w.d + w.end,
+    ),
+    _of_axes(
+        "past the input on the first axis alone", lambda past: [*past[:1], *[False] * len(past[1:])]
+    ),
+    _of_axes(
+        "past the input on the last axis alone",
+        lambda past: [*[False] * len(past[:-1]), *past[-1:]],
+    ),
+    _of_axes(
+        "of every axis where that of one is past the input", lambda past: [any(past)] * len(past)
+    ),
+    _of_axes("where those of all axes are past the input", lambda past: [all(past)] * len(past)),
+)
 
 # The positions of windows ------------------------------------------------------------------------
 
+_DOUBLED_IF_ABOVE_ONE = lists.each(
+    "twice as large where it is above 1", lambda n: 2 * n if n > 1 else n
+)
+_TIMES_DILATION = computed("multiplied by the dilation", lambda v, n: v * n, "", "dilations")
+_TIMES_STRIDE = computed("multiplied by the stride", lambda n, s: n * s, "", "strides")
 
-def _public_bug(summary: str, needs: Needs, of: Callable[[Along], Ends], bug: str) -> Behaviour:
-    """Move the windows along every axis, in a way that was reported."""
-    return moved(Move("", of), needs=needs)._replace(summary=summary, bug=bug)
 
-
-def _start_clamped_first(w: Along) -> Ends:
-    start = np.maximum(w.start, 0)
-    return start, start + w.k
+def _dilated(words: str, of: Callable[[Along], Ends]) -> Fault:
+    """Move the windows along every axis that is dilated."""
+    move = Move(words, lambda w: of(w) if w.n > 1 else (w.start, w.stop))
+    return moved(move).where(DILATED)
 
 
 def _overhang_at_begin(w: Along) -> Ends:
@@ -181,248 +294,148 @@ def _overhang_at_begin(w: Along) -> Ends:
     return w.start - overhang, w.stop - overhang
 
 
-def _same_without_pads(params: Params, pads: Pads, extent: Extent) -> tuple[Params, Pads, Extent]:
-    return params, ((0, 0),) * len(pads) if params.same else pads, extent
+def _starts(kind: str) -> Fault:
+    """Keep the starts of windows, counted from the begin of the padding, in another type."""
+
+    def of(w: Along) -> Ends:
+        start = (w.start + w.begin).astype(dtype_of(kind)).astype(np.int64) - w.begin
+        return start, start + w.stop - w.start
+
+    return moved(Move(f"began where {kind} puts their start", of))
 
 
-def _padding(words: str, of: Callable[..., int], *names: str) -> Behaviour:
-    """Compute the padding of same_* in another way, and split it as it should be."""
-    return read(TOTAL, total=computed(words, of, *names))
+_PLACES = (
+    moved(Move("overhang the begin of the input, not its end", _overhang_at_begin)),
+    *map(_starts, ("uint8", "uint16", "float16", "bfloat16")),
+    read(dilations=_DOUBLED_IF_ABOVE_ONE),
+    read(dilations=_TIMES_STRIDE),
+    read(strides=same_as("dilations")),
+    read(lists.IN_WINDOWS, dilations=_DOUBLED_IF_ABOVE_ONE),
+    read(lists.IN_WINDOWS, strides=_TIMES_DILATION),
+    read(lists.IN_WINDOWS, pads_begin=_TIMES_DILATION),
+    _dilated(STARTS_IN_INPUT.words, STARTS_IN_INPUT.of),
+    _dilated(LATER.words, LATER.of),
+    _dilated(
+        "that begin before the input left out their first cell in it",
+        lambda w: (np.where(w.start < 0, first_from(w.start, 0, w.n) + w.n, w.start), w.stop),
+    ),
+    _dilated(
+        "that begin before the input left out its first cell",
+        lambda w: (np.where(w.start < 0, first_from(w.start, 1, w.n), w.start), w.stop),
+    ),
+    _dilated("left out their last cell", lambda w: (w.start, np.maximum(w.stop - 1, w.start + 1))),
+    _dilated(
+        "that end after the input left out its last cells",
+        lambda w: (w.start, np.where(w.stop > w.d, np.minimum(w.stop, w.d - w.n + 1), w.stop)),
+    ),
+    _dilated("had a cell more", lambda w: (w.start, w.stop + w.n)),
+)
+
+# Blocks of adaptive operators --------------------------------------------------------------------
 
 
-def _both_pads(words: str, of: Callable[[int], int], name: str) -> Behaviour:
-    return read(OF_SAME, pads=computed(words, of, name))
+def _in_float(name: str, *, reciprocal: bool) -> Fault:
+    """Compute i d / o in floating point, as i (d / o) or as (i d) (1 / o).
+
+    Sums are divided by the cells of these blocks, also where they reach beyond the input.
+    """
+    kind: Any = dtype_of(name).type
+
+    def at(i: Positions, d: int, o: int) -> Any:
+        if reciprocal:
+            return (i * d).astype(kind) * (kind(1) / kind(o))
+        return i.astype(kind) * (kind(d) / kind(o))
+
+    said = f"block ends computed in {name} as {'(i d) (1 / o)' if reciprocal else 'i (d / o)'}"
+    begin = BlockEnd("", lambda i, d, o, _: np.floor(at(i, d, o)).astype(np.int64))
+    end = BlockEnd("", lambda i, d, o, _: np.ceil(at(i + 1, d, o)).astype(np.int64))
+    divide = instead(lambda *given: steps.outer(given[-1].lengths))
+    return Fault.of(said, windows=laid_out(begin, end), divide=divide)
 
 
-def _extent(
-    words: str,
-    of: Callable[..., int],
-    *names: str,
-    where: Condition = conditions.COUNTED,
-    needs: Needs = EVERY,
-) -> Behaviour:
-    return read(EXTENT, where=where, needs=needs, extent=computed(words, of, *names))
+def _as_fixed_stride(right: Extent, params: Params, _pads: Pads) -> Extent:
+    return tuple(d // max(1, d // o) for d, o in zip(params.sizes, right, strict=True))
 
 
-FAULTS: Faults = {
-    "same-total-kernel-minus-one": _padding(
-        "the length of the dilated kernel less 1", lambda k: k - 1, "spans"
+def _quotients_multiplied(right: Any, params: Params, *_: Any) -> Any:
+    quotients = (max(1, d // o) for d, o in zip(params.sizes, params.output, strict=True))
+    return np.full_like(right, prod(quotients))
+
+
+_BLOCKS = (
+    *(
+        _in_float(kind, reciprocal=reciprocal)
+        for kind, reciprocal in product(("float32", "float64"), (False, True))
     ),
-    "same-total-kernel-minus-stride": _padding(
-        "the length of the dilated kernel less the stride",
-        lambda k, s: k - s,
-        "spans",
-        "strides",
+    Fault.of(
+        "as many outputs as windows of floor(d / o) cells fit", extent=after(_as_fixed_stride)
     ),
-    "same-total-of-remainder": _padding(
-        "the length of the dilated kernel less the remainder of the input size by the stride",
-        lambda k, d, s: k - d % s,
-        "spans",
-        "sizes",
-        "strides",
+    Fault.of("sums divided by floor(d / o) per axis", divide=after(_quotients_multiplied)),
+)
+
+# One value of each plane -------------------------------------------------------------------------
+
+
+def _kernel(summary: str, change: Callable[[Numbers], Numbers], **others: StepWrap) -> Fault:
+    """Pool by windows of another kernel than the sizes, a cell apart."""
+    resolve = resolving(lambda p: replace(p, kernel=tuple(map(min, change(p.sizes), p.sizes))))
+    return Fault.of(summary, resolve=resolve, **others)
+
+
+_WHOLE = (
+    _kernel("only the last axis pooled", lambda sizes: (1,) * (len(sizes) - 1) + sizes[-1:]),
+    _kernel(
+        "only the first spatial axis pooled", lambda sizes: sizes[:1] + (1,) * (len(sizes) - 1)
     ),
-    "same-size-rounded-down": _padding(
-        "that of input size over stride windows, rounded down",
-        lambda d, k, s: axis.same_total(d, k, s, d // s),
-        "sizes",
-        "spans",
-        "strides",
+    _kernel("only the last two axes pooled", lambda sizes: (1,) * (len(sizes) - 2) + sizes[-2:]),
+    _kernel(
+        "only the first two spatial axes pooled", lambda sizes: sizes[:2] + (1,) * (len(sizes) - 2)
     ),
-    "same-size-of-ceil": Behaviour(
-        "the padding of same_* computed for an output size rounded up twice",
-        AUTO_PADDED,
-        _pads_of_same(
-            lambda d, k, s, upper: axis.split(
-                axis.same_total(d, k, s, (d + 2 * (s - 1)) // s), larger_at_end=upper
-            )
-        ),
-        bug="same_output_size_uses_rounding",
+    _kernel("sizes taken in reverse axis order", lambda sizes: sizes[::-1]),
+    _kernel(
+        "no more cells of an axis read than the first axis has",
+        lambda sizes: sizes[:1] * len(sizes),
+        extent=after(lambda right, *_: (1,) * len(right)),
     ),
-    "same-total-one-more": read(TOTAL, total=ONE_MORE),
-    "same-cropped-at-begin": Behaviour(
-        "a negative padding of same_* crops the input at its begin alone",
-        AUTO_PADDED,
-        _pads_of_same(_cropped_at_begin),
+)
+
+# An output size that is given, beside windows ----------------------------------------------------
+
+Resolve = Callable[[Params], Params]
+
+
+def _resolved_by(summary: str, resolve: Callable[[Resolve], Resolve]) -> Fault:
+    """Validate a call of an operator whose step `resolve` is another."""
+
+    def change(call: Call) -> tuple[Call]:
+        pipeline = call.operator.pipeline
+        pipeline = pipeline.replace(resolve=resolve(pipeline.resolve))
+        return (replace(call, operator=replace(call.operator, pipeline=pipeline)),)
+
+    return Fault.of(summary, validate=before(change))
+
+
+def _axis_by_axis(right: Resolve) -> Resolve:
+    """Take a size of each axis that is rounded down or up, whatever the others are."""
+
+    def resolve(params: Params) -> Params:
+        pads = (steps.resolve_pads(params), steps.no_pads(params))
+        ways = product(pads, ("floor", "ceil"))
+        rounded = [steps.rounded_extent(params, padding, way) for padding, way in ways]
+        sizes = zip(params.fixed_output, zip(*rounded, strict=True), strict=True)
+        return params if all(o in known for o, known in sizes) else right(params)
+
+    return resolve
+
+
+_SIZES = (
+    _resolved_by(
+        "an output size that windows do not have is accepted", lambda _right: steps.as_given
     ),
-    "same-arguments-shifted": Behaviour(
-        "the padding of same_* computed with size, kernel and stride exchanged",
-        AUTO_PADDED,
-        _pads_of_same(
-            lambda d, k, s, upper: axis.split(
-                axis.same_total(k, s, d, axis.ceil_div(k, d)), larger_at_end=upper
-            )
-        ),
-        bug="same_pads_args_shifted",
+    _resolved_by(
+        "an output size that is rounded down on one axis and up on another is accepted",
+        _axis_by_axis,
     ),
-    "same-symmetrised-short": Behaviour(
-        "an odd padding of same_* made even by dropping a cell",
-        AUTO_PADDED,
-        _pads_of_same(lambda d, k, s, _: (axis.same_total(d, k, s, axis.ceil_div(d, s)) // 2,) * 2),
-        bug="same_pads_symmetrised_short",
-    ),
-    "same-symmetrised-long": _both_pads(
-        "half of the padding of same_*, rounded up", lambda total: axis.ceil_div(total, 2), "total"
-    ),
-    "same-half-kernel": _both_pads(
-        "half of the length of the dilated kernel", lambda k: k // 2, "spans"
-    ),
-    "same-half-kernel-swapped": Behaviour(
-        "the padding of same_* taken as half of the kernel, the rest of odd kernels swapped",
-        AUTO_PADDED,
-        _pads_of_same(_half_kernel_swapped),
-        bug="same_pads_half_kernel_and_swapped",
-    ),
-    "same-half-of-kernel-minus-one": _both_pads(
-        "half of the length of the dilated kernel less 1", lambda k: (k - 1) // 2, "spans"
-    ),
-    "same-all-at-end": read(OF_SAME, pads_begin=ZERO, pads_end=same_as("total")),
-    "same-all-at-begin": read(OF_SAME, pads_begin=same_as("total"), pads_end=ZERO),
-    **mixed_up("sizes", IN_PADS, "pads-sizes")
-    | {
-        "pads-sizes-first-for-all": wrong_params(
-            "pads",
-            "sizes of the first axis used for every axis in the padding of same_*",
-            AUTO_PADDED,
-            lambda p: replace(p, sizes=p.sizes[:1] * len(p.sizes)),
-            bug="axis_w_uses_h",
-        )
-    },
-    **mixed_up("kernel", IN_PADS, "pads-kernel"),
-    **mixed_up("strides", IN_PADS, "pads-strides"),
-    "same-plus-given-pads": Behaviour(
-        "given pads added to those of same_*", AUTO_PADDED & PADDED, after("pads", _plus_explicit)
-    ),
-    "same-keeps-size": Behaviour(
-        "the padding of same_* computed to keep the input size, for ceil(size / stride) windows",
-        AUTO_PADDED,
-        _pads_of_same(
-            lambda d, k, s, upper: axis.split(axis.same_total(d, k, s, d), larger_at_end=upper)
-        )
-        | after("extent", _divided_extent),
-        bug="same_pad_total_formula_stride",
-    ),
-    "extent-one-less": _extent(
-        "the room that a window can slide over the stride, rounded down",
-        lambda t, s: t // s,
-        "slack",
-        "strides",
-    ),
-    "extent-rounded-to-nearest": _extent(
-        "rounded to nearest",
-        lambda t, s: (2 * t + s) // (2 * s) + 1,
-        "slack",
-        "strides",
-        needs=Needs(rest=True),
-    ),
-    "extent-clamped-to-input": read(EXTENT, extent=at_most("sizes"), needs=PADDED),
-    "extent-of-padding-once": read(IN_EXTENT, pads_begin=LARGER_PAD, pads_end=ZERO),
-    "extent-of-begin-pads-twice": read(IN_EXTENT, pads_end=same_as("pads_begin")),
-    "extent-of-end-pads-twice": read(IN_EXTENT, pads_begin=same_as("pads_end")),
-    "extent-without-pads": read(IN_EXTENT, pads=ZERO),
-    "extent-without-begin-pads": read(IN_EXTENT, pads_begin=ZERO),
-    **mixed_up("sizes", IN_EXTENT, "extent-sizes"),
-    **mixed_up("kernel", IN_EXTENT, "extent-kernel"),
-    **mixed_up("strides", IN_EXTENT, "extent-strides"),
-    "ceil-double": Behaviour(
-        "ceil applied twice",
-        ROUNDED,
-        after("extent", _rounded_up_twice),
-        bug="ceil_double_rounding",
-    ),
-    "ceil-exact-as-remainder": _extent(
-        "one more where the division is exact",
-        lambda t, s: t // s + 2,
-        "slack",
-        "strides",
-        where=conditions.ROUNDED_UP,
-    ),
-    "ceil-rounds-half": _extent(
-        "one less where the remainder is less than half the stride",
-        lambda t, s: t // s + 1 + (2 * (t % s) >= s),
-        "slack",
-        "strides",
-        where=conditions.ROUNDED_UP,
-    ),
-    "ceil-never-overhangs-begin-forgotten": Behaviour(
-        "ceil drops the windows that start within begin pads of the input's end",
-        ROUNDED & PADDED,
-        _dropped_if(lambda d, start, o, _begin: o > 1 and start >= d),
-    ),
-    "ceil-dropped-only-with-begin-pad": Behaviour(
-        "ceil drops a window past the input only on axes with a begin pad",
-        ROUNDED & PADDED,
-        _dropped_if(lambda d, start, _o, begin: begin > 0 and start >= d + begin),
-        bug="ceil_clip_only_if_pad",
-    ),
-    "ceil-first-axis-only": Behaviour("ceil applied to the first axis alone", ROUNDED, _ceil_on(0)),
-    "ceil-last-axis-only": Behaviour("ceil applied to the last axis alone", ROUNDED, _ceil_on(-1)),
-    "floor-drops-padding-windows": _extent(
-        "at most that of windows which begin in the input and its begin padding",
-        lambda o, d, begin, s: min(o, axis.ceil_div(d + begin, s)),
-        "",
-        "sizes",
-        "pads_begin",
-        "strides",
-        where=conditions.ROUNDED_DOWN,
-        needs=UNRULED,
-    ),
-    "same-extent-rounded-down": _extent(
-        "the input size over the stride, rounded down",
-        lambda d, s: d // s,
-        "sizes",
-        "strides",
-        where=conditions.SAME,
-    ),
-    "extent-without-end-pads": read(IN_EXTENT, pads_end=ZERO, needs=ROUNDED),
-    "ceil-of-negative-numerator": Behaviour(
-        "ceil fails where the kernel is larger than input and begin pad",
-        ROUNDED & PADDED,
-        after("extent", _refuse_negative_numerator),
-        bug="ceil_negative_numerator",
-    ),
-    **mixed_up("kernel", IN_WINDOWS, "windows-kernel"),
-    **mixed_up("strides", IN_WINDOWS, "windows-strides"),
-    "windows-without-begin-pads": read(IN_WINDOWS, pads_begin=ZERO),
-    "windows-start-at-end-pads": read(IN_WINDOWS, pads_begin=same_as("pads_end")),
-    "windows-begin-pads-doubled": read(IN_WINDOWS, pads_begin=DOUBLED),
-    "windows-pads-reversed": read(IN_WINDOWS, pads_begin=REVERSED),
-    "windows-pads-first-for-all": read(IN_WINDOWS, pads_begin=FIRST_FOR_ALL),
-    "windows-one-late": moved(LATER),
-    "windows-one-early": moved(EARLIER),
-    "windows-one-cell-short": read(IN_WINDOWS, kernel=ONE_LESS),
-    "windows-one-cell-long": read(IN_WINDOWS, kernel=ONE_MORE),
-    "windows-stride-ignored": read(IN_WINDOWS, strides=ONE),
-    "windows-kernel-apart": wrong_params(
-        "windows",
-        "windows a kernel apart instead of a stride",
-        STRIDED,
-        lambda p: replace(p, strides=p.kernel),
-        bug="stride_confused_with_kernel",
-    ),
-    "start-clamped-before-end": _public_bug(
-        "window starts clamped to the input before their ends are computed",
-        BORDERED,
-        _start_clamped_first,
-        bug="start_clamped_before_end",
-    ),
-    "last-column-dropped": moved(LAST_WITHOUT_LAST_CELL, LAST_AXIS, needs=BORDERED)._replace(
-        summary="the last cell of the last axis left out of the last window",
-        bug="last_column_dropped",
-    ),
-    "first-column-dropped": moved(FIRST_WITHOUT_FIRST_CELL, LAST_AXIS, needs=BORDERED),
-    "last-row-dropped": moved(LAST_WITHOUT_LAST_CELL, FIRST_AXIS),
-    "overhang-moved-back": moved(BACK_INTO_PADDED_INPUT, needs=ROUNDED),
-    "overhang-at-begin": _public_bug(
-        "the overhang of ceil put before the input instead of behind it",
-        ROUNDED,
-        _overhang_at_begin,
-        bug="tail_pad_wrong",
-    ),
-    "late-start-moved-back": moved(LATE_STARTS_BACK, needs=INCLUDING & PADDED & UNRULED),
-    "same-pads-not-applied": Behaviour(
-        "the padding of same_* counted in the output size but not applied",
-        INCLUDING & AUTO_PADDED,
-        before("windows", _same_without_pads),
-        bug="same_pads_not_applied_begin_zero",
-    ),
-}
+)
+
+FAULTS = (*_SAME, *_NUMBERS, *_PLACES, *_BLOCKS, *_WHOLE, *_SIZES)

@@ -1,30 +1,33 @@
-"""Faults of averages of integers that a document defines: rounding, what they stand for, sums."""
+"""Faults of integers that stand for other numbers: their averages, and activations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from math import frexp, ldexp
+from math import frexp, isinf, ldexp
 from typing import Any
 
 import numpy as np
 
-from conformance.faults.behaviour import Behaviour, Faults, instead, wrong_params
-from conformance.operators.needs import Needs
+from conformance.faults.fault import Fault
+from conformance.faults.wraps import gathering, instead
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, outer
-from conformance.operators.reduction import encoding_of
+from conformance.operators.reduction import LIMITS, encoding_of, limits_of
 from conformance.reference.fold import fold
 from conformance.reference.quantised import Encoding, Ints, nearest
+from conformance.reference.rounding import widen
 from conformance.vector import Array
 
-_ROUNDED = Needs(rounds_integers=True)
-_ZERO_POINTS = _ROUNDED & Needs(roles=("input_zero_point", "output_zero_point"))
-_SCALED = _ZERO_POINTS & Needs(roles=("input_scale", "output_scale"))
-# Beside scales, halves are a clause, and a mean may be computed in float32.
-_UNSCALED = Needs(without=("input_scale", "output_scale"))
-_ONE_ENCODING = Needs(without=("output_scale",))
+# Averages ----------------------------------------------------------------------------------------
+
+Rounding = Callable[[Ints, Ints], Ints]
+"""Whole numbers from sums and divisors."""
+Quotients = Callable[[Gathered, Ints, Encoding], tuple[Ints, Ints]]
+"""Sums and divisors in steps of the output, (planes, o1..or), from a divisor of at least 1."""
+
+_AWAY, _TO_EVEN, _UP = (partial(nearest, halves=halves) for halves in ("away", "even", "up"))
 
 
 def _reciprocal(sums: Ints, n: Ints) -> Ints:
@@ -45,15 +48,6 @@ def _wrapped(numbers: Ints, bits: int, *, signed: bool = True) -> Ints:
     return wrapped
 
 
-_AWAY, _TO_EVEN, _UP = (partial(nearest, halves=halves) for halves in ("away", "even", "up"))
-Rounding = Callable[[Ints, Ints], Ints]
-
-
-# Quotients in steps of the output, (planes, o1..or): from a divisor of at least 1 -----------------
-
-Quotients = Callable[[Gathered, Ints, Encoding], tuple[Ints, Ints]]
-
-
 def _of_sums(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
     return encoding.scaled(encoding.sums(gathered.data, gathered.lo, gathered.hi), n)
 
@@ -61,6 +55,11 @@ def _of_sums(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Int
 def _of_rounded_means(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
     sums = encoding.sums(gathered.data, gathered.lo, gathered.hi)
     return encoding.scaled(_AWAY(sums, n), np.ones_like(n))
+
+
+def _of_sums_in_16_bits(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
+    sums, n = _of_sums(gathered, n, encoding)
+    return _wrapped(sums, 16, signed=gathered.data.dtype.kind == "i"), n
 
 
 def _of_sums_times_counts(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
@@ -84,13 +83,11 @@ def _of_padding_of_raw_zeros(gathered: Gathered, n: Ints, encoding: Encoding) ->
 def _averaged(
     summary: str,
     rounding: Rounding = _AWAY,
-    *,
     quotients: Quotients = _of_sums,
+    *,
     before: bool = False,
-    bits: int = 64,
     saturates: bool = True,
-    needs: Needs = _ROUNDED,
-) -> Behaviour:
+) -> Fault:
     """Average integers in another way; the zero point of the output is added `before` rounding."""
 
     def reduce(
@@ -100,8 +97,6 @@ def _averaged(
         if data.dtype.kind not in "iu":
             return right(gathered, divisor)
         sums, n = quotients(gathered, np.maximum(divisor, 1), encoding)
-        if bits < 64:
-            sums = _wrapped(sums, bits, signed=data.dtype.kind == "i")
         n = np.broadcast_to(n, sums.shape)
         added = encoding.output_zero_point
         early = added if before else 0
@@ -110,10 +105,41 @@ def _averaged(
         kept = np.clip(means, ends.min, ends.max) if saturates else means
         return kept.astype(data.dtype).reshape(*data.shape[:2], *divisor.shape)
 
-    return Behaviour(summary, needs, instead("reduce", reduce))
+    return Fault.of(summary, reduce=instead(reduce))
 
 
-def _encoded(summary: str, needs: Needs, **wrong: Callable[[Params], Any]) -> Behaviour:
+_AVERAGES = (
+    _averaged("averages of integers with halves to even", _TO_EVEN),
+    _averaged("averages of integers with halves up", _UP),
+    _averaged("averages of integers cut off towards zero", _cut_off),
+    _averaged("averages of integers rounded down", np.floor_divide),
+    _averaged("averages of integers by a rounded reciprocal, halves to even", _reciprocal),
+    _averaged(
+        "averages of integers rounded with the zero point, halves away from zero", before=True
+    ),
+    _averaged("averages of integers that leave their type wrapped around", saturates=False),
+    _averaged("sums of integers kept in 16 bits", quotients=_of_sums_in_16_bits),
+    _averaged(
+        "sums of integers times their count kept in 32 bits", quotients=_of_sums_times_counts
+    ),
+    _averaged(
+        "means rounded to integers before they are scaled, and again after that",
+        quotients=_of_rounded_means,
+    ),
+    _averaged(
+        "cells rounded to integers of the output before they are averaged",
+        quotients=_of_requantised_cells,
+    ),
+    _averaged(
+        "padding that counts holds the integer 0, not the zero point",
+        quotients=_of_padding_of_raw_zeros,
+    ),
+)
+
+# Scales and zero points --------------------------------------------------------------------------
+
+
+def _encoded(summary: str, step: str = "reduce", **wrong: Callable[[Params], Any]) -> Fault:
     """Take integers for other numbers: scales and zero points are as the functions say.
 
     Halves still go where the operator, or a reading, lets them go.
@@ -123,13 +149,22 @@ def _encoded(summary: str, needs: Needs, **wrong: Callable[[Params], Any]) -> Be
         fields: dict[str, Any] = {field: of(params) for field, of in wrong.items()}
         return replace(params, **fields)
 
-    return wrong_params("reduce", summary, needs, other)
+    return Fault.of(summary, **{step: gathering(other)})
 
 
-def _in_bits(number: float, bits: int) -> float:
+def _signed(byte: int) -> int:
+    return (byte + 128) % 256 - 128
+
+
+def _power_of_two(ratio: float) -> float:
+    power: float = 2.0 ** round(np.log2(ratio))
+    return power
+
+
+def _in_8_bits(ratio: float) -> float:
     """Return a number rounded to so many bits of its significand."""
-    significand, exponent = frexp(number)
-    return ldexp(round(ldexp(significand, bits)), exponent - bits)
+    significand, exponent = frexp(ratio)
+    return ldexp(round(ldexp(significand, 8)), exponent - 8)
 
 
 def _with_ratio(of: Callable[[float], float]) -> Callable[[Params], float]:
@@ -137,110 +172,114 @@ def _with_ratio(of: Callable[[float], float]) -> Callable[[Params], float]:
     return lambda scales: scales.output_scale * of(scales.input_scale / scales.output_scale)
 
 
-FAULTS: Faults = {
-    # Where there are no zero points, halves are a clause.
-    "integers-halves-to-even": _averaged(
-        "averages of integers with halves to even", _TO_EVEN, needs=_ZERO_POINTS & _UNSCALED
-    ),
-    "integers-halves-up": _averaged(
-        "averages of integers with halves up", _UP, needs=_ZERO_POINTS & _UNSCALED
-    ),
-    "integers-truncated": _averaged("averages of integers cut off towards zero", _cut_off),
-    "integers-rounded-down": _averaged("averages of integers rounded down", np.floor_divide),
-    "integers-by-reciprocal": _averaged(
-        "averages of integers by a rounded reciprocal, halves to even",
-        _reciprocal,
-        needs=_ROUNDED & _UNSCALED,
-    ),
-    "integers-halves-of-raw": _averaged(
-        "averages of integers rounded with the zero point, halves away from zero",
-        before=True,
-        needs=_ZERO_POINTS & _UNSCALED,
-    ),
-    "integers-input-zero-point-forgotten": _encoded(
-        "the zero point of the input not subtracted",
-        needs=_ZERO_POINTS,
-        input_zero_point=lambda _: 0,
-    ),
-    "integers-output-zero-point-forgotten": _encoded(
-        "the zero point of the output not added",
-        needs=_ZERO_POINTS,
-        output_zero_point=lambda _: 0,
-    ),
-    "integers-wrapped-around": _averaged(
-        "averages of integers that leave their type wrapped around",
-        saturates=False,
-        needs=_ZERO_POINTS,
-    ),
-    "integers-summed-in-16-bits": _averaged(
-        "sums of integers kept in 16 bits", bits=16, needs=_ROUNDED & _ONE_ENCODING
-    ),
-    "integers-times-count-in-32-bits": _averaged(
-        "sums of integers times their count kept in 32 bits",
-        quotients=_of_sums_times_counts,
-        needs=_ROUNDED & _ONE_ENCODING,
-    ),
-    "integers-zero-point-as-signed": _encoded(
+_ENCODINGS = (
+    _encoded("the zero point of the input not subtracted", input_zero_point=lambda _: 0),
+    _encoded("the zero point of the output not added", output_zero_point=lambda _: 0),
+    _encoded(
         "zero points read as signed bytes",
-        needs=_SCALED & Needs(dtypes=("uint8",)),
-        input_zero_point=lambda points: (points.input_zero_point + 128) % 256 - 128,
-        output_zero_point=lambda points: (points.output_zero_point + 128) % 256 - 128,
+        input_zero_point=lambda points: _signed(points.input_zero_point),
+        output_zero_point=lambda points: _signed(points.output_zero_point),
     ),
-    "integers-zero-points-swapped": _encoded(
+    _encoded(
         "the zero points of input and output swapped",
-        needs=_SCALED,
         input_zero_point=lambda points: points.output_zero_point,
         output_zero_point=lambda points: points.input_zero_point,
     ),
-    "integers-input-scale-forgotten": _encoded(
-        "integers not multiplied by the scale of the input",
-        needs=_SCALED,
-        input_scale=lambda _: 1.0,
-    ),
-    "integers-output-scale-forgotten": _encoded(
-        "means not divided by the scale of the output", needs=_SCALED, output_scale=lambda _: 1.0
-    ),
-    "integers-scales-forgotten": _encoded(
+    _encoded("integers not multiplied by the scale of the input", input_scale=lambda _: 1.0),
+    _encoded("means not divided by the scale of the output", output_scale=lambda _: 1.0),
+    _encoded(
         "neither of the scales of input and output applied",
-        needs=_SCALED,
         input_scale=lambda _: 1.0,
         output_scale=lambda _: 1.0,
     ),
-    "integers-scales-swapped": _encoded(
+    _encoded(
         "the scales of input and output swapped",
-        needs=_SCALED,
         input_scale=lambda scales: scales.output_scale,
         output_scale=lambda scales: scales.input_scale,
     ),
-    "integers-scaled-twice": _encoded(
+    _encoded(
         "both scales applied twice",
-        needs=_SCALED,
         input_scale=lambda scales: scales.input_scale**2,
         output_scale=lambda scales: scales.output_scale**2,
     ),
-    "integers-scaled-by-shift": _encoded(
-        "the ratio of the scales rounded to a power of two",
-        needs=_SCALED,
-        input_scale=_with_ratio(lambda ratio: 2.0 ** round(np.log2(ratio))),
+    _encoded(
+        "the ratio of the scales rounded to a power of two", input_scale=_with_ratio(_power_of_two)
     ),
-    "integers-scaled-in-8-bits": _encoded(
-        "the ratio of the scales rounded to 8 bits",
-        needs=_SCALED,
-        input_scale=_with_ratio(lambda ratio: _in_bits(ratio, 8)),
+    _encoded("the ratio of the scales rounded to 8 bits", input_scale=_with_ratio(_in_8_bits)),
+    _encoded(
+        "the limits of an activation not divided by the scale", "clamp", output_scale=lambda _: 1.0
     ),
-    "integers-rounded-before-scaling": _averaged(
-        "means rounded to integers before they are scaled, and again after that",
-        quotients=_of_rounded_means,
-        needs=_SCALED,
+    _encoded(
+        "the zero point not added to the limits of an activation",
+        "clamp",
+        output_zero_point=lambda _: 0,
     ),
-    "integers-requantised-before-sum": _averaged(
-        "cells rounded to integers of the output before they are averaged",
-        quotients=_of_requantised_cells,
-        needs=_SCALED,
-    ),
-    "integers-padded-with-raw-zeros": _averaged(
-        "padding that counts holds the integer 0, not the zero point",
-        quotients=_of_padding_of_raw_zeros,
-        needs=_SCALED & Needs(roles=("include_pad",)),
-    ),
-}
+)
+
+# Activations -------------------------------------------------------------------------------------
+
+_Clamp = Callable[[Gathered, Divisor, Array], Array]
+
+
+def _clamped(summary: str, clamp: Callable[[Array, Params, Divisor], Array]) -> Fault:
+    """Make something else, `clamp(first output, parameters, divisor)`, of what is clamped."""
+
+    def compute(right: _Clamp, gathered: Gathered, divisor: Divisor, first: Array) -> Array:
+        if gathered.params.activation == "none":
+            return right(gathered, divisor, first)
+        return clamp(first, gathered.params, divisor).astype(first.dtype)
+
+    return Fault.of(summary, clamp=instead(compute))
+
+
+def _before_division(first: Array, params: Params, divisor: Divisor) -> Array:
+    n = np.maximum(divisor, 1)
+    means: Array = np.clip(widen(first) * n, *limits_of(params, first.dtype)) / n
+    return np.rint(means) if first.dtype.kind in "iu" else means
+
+
+def _upper_alone(first: Array, params: Params, _divisor: Divisor) -> Array:
+    clamped: Array = np.minimum(first, limits_of(params, first.dtype)[1])
+    return clamped
+
+
+def _of_floats_alone(first: Array, params: Params, _divisor: Divisor) -> Array:
+    if first.dtype.kind in "iu":
+        return first
+    clamped: Array = np.clip(first, *LIMITS[params.activation])
+    return clamped
+
+
+def _limits_wrapped(first: Array, params: Params, _divisor: Divisor) -> Array:
+    limits: Any = LIMITS[params.activation]
+    if first.dtype.kind in "iu":
+        ends, encoding = np.iinfo(first.dtype), encoding_of(params)
+        kept = zip((ends.min, ends.max), map(encoding.encoded, limits), strict=True)
+        limits = [
+            end if isinf(limit) else np.int64(limit).astype(first.dtype) for end, limit in kept
+        ]
+    # a lower limit above the upper one leaves the upper
+    clamped: Array = np.minimum(np.maximum(first, limits[0]), limits[1])
+    return clamped
+
+
+def _limits_cut_off(first: Array, params: Params, _divisor: Divisor) -> Array:
+    limits: Any = LIMITS[params.activation]
+    if first.dtype.kind in "iu":
+        ends = np.iinfo(first.dtype)
+        point, scale = params.output_zero_point, params.output_scale
+        steps = [limit if isinf(limit) else point + int(limit / scale) for limit in limits]
+        limits = np.clip(steps, ends.min, ends.max)
+    clamped: Array = np.clip(first, *limits)
+    return clamped
+
+
+_ACTIVATIONS = (
+    _clamped("sums clamped by an activation, and divided after that", _before_division),
+    _clamped("the upper limit of an activation applied alone", _upper_alone),
+    _clamped("an activation of integers ignored", _of_floats_alone),
+    _clamped("the limits of an activation over the scale cut off towards zero", _limits_cut_off),
+    _clamped("the limits of an activation that leave the type wrapped around", _limits_wrapped),
+)
+
+FAULTS = (*_AVERAGES, *_ENCODINGS, *_ACTIVATIONS)

@@ -12,37 +12,18 @@ import numpy as np
 from conformance.dtypes import name_of
 from conformance.faults.atoms.entries import COLUMN
 from conformance.faults.atoms.numbers import is_float, of_floats, rounded_to
+from conformance.faults.atoms.outputs import entries, last_of_several
 from conformance.faults.atoms.window_cells import Reduce
-from conformance.faults.behaviour import (
-    APART,
-    BORDERED,
-    EVERY,
-    INCLUDING,
-    MAXIMUM,
-    PADDED,
-    SPREAD,
-    WINDOWED,
-    Behaviour,
-    Faults,
-    Replaces,
-)
-from conformance.faults.catalogue.values import Mask, entries
+from conformance.faults.fault import Fault
 from conformance.operators import pipeline as steps
-from conformance.operators.clause import StepWrap
-from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, Windows
 from conformance.vector import Array
 
-
-def _kept(summary: str, needs: Needs, replaces: Replaces) -> Behaviour:
-    return Behaviour(summary, needs, replaces, remembers=True)
-
-
 # Results of earlier calls, found by a key that says too little of a call -------------------------
 
 
-def _first_kept(step: str, key: Callable[..., Any]) -> Replaces:
+def _first_kept(summary: str, step: str, key: Callable[..., Any]) -> Fault:
     """Return the first result of a step with the same `key(right result, *arguments)`."""
 
     def wrap(right: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,7 +35,7 @@ def _first_kept(step: str, key: Callable[..., Any]) -> Replaces:
 
         return other
 
-    return {step: wrap}
+    return Fault.of(summary, **{step: wrap})
 
 
 def _numbers(params: Params) -> list[tuple[int, ...]]:
@@ -80,6 +61,78 @@ def _summed(_right: Windows, params: Params, *_: Any) -> Any:
     return len(params.sizes), params.auto_pad, params.rounding, numbers
 
 
+def _attributes_and_sum(right: Array, gathered: Gathered, _divisor: Divisor) -> Any:
+    bits = gathered.data.view(f"u{right.itemsize}")
+    numbers = (*_numbers(gathered.params), gathered.params.exponent)
+    return right.shape, right.dtype, numbers, int(bits.sum(dtype=np.uint64))
+
+
+_KEPT = (
+    _first_kept(
+        "pads kept from an earlier call of the same kernel and strides",
+        "pads",
+        lambda _, p: (p.kernel, p.strides),
+    ),
+    _first_kept(
+        "the output size kept from an earlier call that differed in other attributes",
+        "extent",
+        lambda _, p, _pads: (p.sizes, p.kernel, p.strides, p.output),
+    ),
+    _first_kept(
+        "divisors kept from an earlier call of the same output size",
+        "divide",
+        lambda right, *_: right.shape,
+    ),
+    _first_kept(
+        "divisors kept from an earlier call that differed only in whether padding counts",
+        "divide",
+        lambda right, p, pads, _: (right.shape, p.sizes, p.kernel, p.strides, pads),
+    ),
+    _first_kept(
+        "divisors kept from an earlier call that differed only in its pads",
+        "divide",
+        lambda right, p, *_: (right.shape, p.sizes, p.kernel, p.strides, p.include_pad),
+    ),
+    _first_kept(
+        "windows kept from an earlier call that differed only in how pads are split",
+        "windows",
+        lambda _, p, _pads, o: (p.sizes, p.kernel, p.strides, o),
+    ),
+    _first_kept(
+        "windows kept from an earlier call whose numbers read the same without separators",
+        "windows",
+        _joined,
+    ),
+    _first_kept(
+        "windows kept from an earlier call whose sizes and attributes differ in their order alone",
+        "windows",
+        _sorted,
+    ),
+    _first_kept(
+        "windows kept from an earlier call whose sizes and attributes have the same sums",
+        "windows",
+        _summed,
+    ),
+    _first_kept(
+        "the output of an earlier call of the same shape returned",
+        "reduce",
+        lambda right, gathered, _: (gathered.data.shape, right.shape, right.dtype),
+    ),
+    _first_kept(
+        "the output of an earlier call of the same shape and first cell returned",
+        "reduce",
+        lambda right, gathered, _: (right.shape, right.dtype, gathered.data.flat[0].tobytes()),
+    ),
+    _first_kept(
+        "the output of an earlier call with the same attributes and sum of cells returned",
+        "reduce",
+        _attributes_and_sum,
+    ),
+)
+
+# Memory of earlier calls -------------------------------------------------------------------------
+
+
 def _in_first_type(reduce: Reduce) -> Reduce:
     """Compute in the floating-point type of the first call of the same shape."""
     first: dict[Any, str] = {}
@@ -88,61 +141,57 @@ def _in_first_type(reduce: Reduce) -> Reduce:
         data = gathered.data
         if is_float(data):
             kind = first.setdefault(data.shape, name_of(data.dtype))
-            data = of_floats(rounded_to(kind))(data) if kind != name_of(data.dtype) else data
+            data = of_floats(rounded_to(kind).of)(data) if kind != name_of(data.dtype) else data
         return reduce(replace(gathered, data=data), divisor)
 
     return other
 
 
-# Memory of earlier calls -------------------------------------------------------------------------
+def _changed(summary: str, change: Callable[[Array, dict[Any, Any]], Array]) -> Fault:
+    """Change outputs by what earlier calls of a backend left: `change(right output, memory)`."""
+
+    def wrap(reduce: Reduce) -> Reduce:
+        memory: dict[Any, Any] = {}
+        return lambda gathered, divisor: change(reduce(gathered, divisor), memory)
+
+    return Fault.of(summary, reduce=wrap)
 
 
-def _with_previous(combine: Callable[[Array, Array], Array]) -> StepWrap:
+def _with_previous(summary: str, combine: Callable[[Array, Array], Array]) -> Fault:
     """Return `combine(right, previous right output)`, of calls of the same shape and type."""
 
-    def wrap(reduce: Reduce) -> Reduce:
-        previous: dict[Any, Array] = {}
+    def change(right: Array, memory: dict[Any, Any]) -> Array:
+        key = (right.shape, right.dtype)
+        previous = memory.get(key)
+        memory[key] = right
+        return right if previous is None else combine(right, previous).astype(right.dtype)
 
-        def other(gathered: Gathered, divisor: Divisor) -> Array:
-            right = reduce(gathered, divisor)
-            key = (right.shape, right.dtype)
-            combined = combine(right, previous[key]) if key in previous else right
-            previous[key] = right
-            return combined.astype(right.dtype)
-
-        return other
-
-    return wrap
+    return _changed(summary, change)
 
 
-def _left_in_memory(mask: Mask) -> Replaces:
-    """Leave outputs unwritten, in memory that holds the output of the previous call."""
-
-    def wrap(reduce: Reduce) -> Reduce:
-        memory = [np.zeros(1)]
-
-        def other(gathered: Gathered, divisor: Divisor) -> Array:
-            right = reduce(gathered, divisor)
-            left = np.resize(memory[-1], right.shape).astype(right.dtype)
-            memory[-1] = np.where(mask(right.shape), left, right)
-            return memory[-1].copy()
-
-        return other
-
-    return {"reduce": wrap}
+def _added_up(right: Array, memory: dict[Any, Any]) -> Array:
+    """Add all outputs of one shape and type up."""
+    key = (right.shape, right.dtype)
+    with np.errstate(all="ignore"):
+        memory[key] = (right + memory.get(key, 0)).astype(right.dtype)
+    total: Array = memory[key].copy()
+    return total
 
 
-def _as_large_as_first(reduce: Reduce) -> Reduce:
+def _last_unwritten(right: Array, memory: dict[Any, Any]) -> Array:
+    """Leave the last columns in memory that holds the output of the previous call."""
+    left = np.resize(memory.get("output", np.zeros(1)), right.shape).astype(right.dtype)
+    is_left = entries(COLUMN, last_of_several)(right.shape)
+    memory["output"] = np.where(is_left, left, right)
+    output: Array = memory["output"].copy()
+    return output
+
+
+def _as_large_as_first(right: Array, memory: dict[Any, Any]) -> Array:
     """Write no more outputs than the first call had."""
-    sizes: list[int] = []
-
-    def other(gathered: Gathered, divisor: Divisor) -> Array:
-        right = reduce(gathered, divisor)
-        sizes.append(right.size)
-        beyond = np.arange(right.size).reshape(right.shape) >= sizes[0]
-        return np.where(beyond, right.dtype.type(0), right)
-
-    return other
+    size = memory.setdefault("size", right.size)
+    beyond = np.arange(right.size).reshape(right.shape) >= size
+    return np.where(beyond, right.dtype.type(0), right)
 
 
 def _padding_not_cleared(right_gather: Callable[..., Gathered]) -> Callable[..., Gathered]:
@@ -167,103 +216,17 @@ def _padding_not_cleared(right_gather: Callable[..., Gathered]) -> Callable[...,
     return other
 
 
-FAULTS: Faults = {
-    "first-pads-kept": _kept(
-        "pads kept from an earlier call of the same kernel and strides",
-        PADDED,
-        _first_kept("pads", lambda _, p: (p.kernel, p.strides)),
-    ),
-    "first-extent-kept": _kept(
-        "the output size kept from an earlier call that differed in other attributes",
-        WINDOWED & Needs(some=("pads_begin", "auto_pad", "rounding")),
-        _first_kept("extent", lambda _, p, _pads: (p.sizes, p.kernel, p.strides, p.output)),
-    ),
-    "first-divisor-kept": _kept(
-        "divisors kept from an earlier call of the same output size",
-        INCLUDING,
-        _first_kept("divide", lambda right, *_: right.shape),
-    ),
-    "first-divisor-kept-without-flag": _kept(
-        "divisors kept from an earlier call that differed only in whether padding counts",
-        INCLUDING,
-        _first_kept(
-            "divide", lambda right, p, pads, _: (right.shape, p.sizes, p.kernel, p.strides, pads)
-        ),
-    ),
-    "first-divisor-kept-without-pads": _kept(
-        "divisors kept from an earlier call that differed only in its pads",
-        INCLUDING & PADDED,
-        _first_kept(
-            "divide",
-            lambda right, p, *_: (right.shape, p.sizes, p.kernel, p.strides, p.include_pad),
-        ),
-    ),
-    "first-windows-kept-without-pads": _kept(
-        "windows kept from an earlier call that differed only in how pads are split",
-        BORDERED & APART & PADDED,
-        _first_kept("windows", lambda _, p, _pads, o: (p.sizes, p.kernel, p.strides, o)),
-    ),
-    **{
-        f"first-windows-kept-by-{name}": _kept(
-            f"windows kept from an earlier call {words}", EVERY, _first_kept("windows", key)
-        )
-        for name, words, key in (
-            ("joined-numbers", "whose numbers read the same without separators", _joined),
-            ("sorted-numbers", "whose sizes and attributes differ in their order alone", _sorted),
-            ("summed-numbers", "whose sizes and attributes have the same sums", _summed),
-        )
-    },
-    "first-type-kept": _kept(
-        "cells kept in the type of an earlier call of the same shape",
-        Needs(dtypes=("float16",)),
-        {"reduce": _in_first_type},
-    ),
-    "first-size-kept": _kept(
-        "no more outputs written than the first call had", EVERY, {"reduce": _as_large_as_first}
-    ),
-    "added-to-previous-output": _kept(
-        "the output added to that of the previous call", EVERY, {"reduce": _with_previous(np.add)}
-    ),
-    "maximum-from-previous-output": _kept(
-        "the maximum started from the output of the previous call",
-        MAXIMUM,
-        {"reduce": _with_previous(np.maximum)},
-    ),
-    "first-output-kept": _kept(
-        "the output of an earlier call of the same shape returned",
-        EVERY,
-        _first_kept(
-            "reduce", lambda right, gathered, _: (gathered.data.shape, right.shape, right.dtype)
-        ),
-    ),
-    "first-output-kept-by-first-cell": _kept(
-        "the output of an earlier call of the same shape and first cell returned",
-        EVERY,
-        _first_kept(
-            "reduce",
-            lambda right, gathered, _: (right.shape, right.dtype, gathered.data.flat[0].tobytes()),
-        ),
-    ),
-    "first-output-kept-by-sum": _kept(
-        "the output of an earlier call with the same attributes and sum of cells returned",
-        EVERY,
-        _first_kept(
-            "reduce",
-            lambda right, gathered, _: (
-                *_numbers(gathered.params),
-                *(right.shape, right.dtype, gathered.params.exponent),
-                int(gathered.data.view(f"u{right.itemsize}").sum(dtype=np.uint64)),
-            ),
-        ),
-    ),
-    "last-output-left-from-previous-call": _kept(
-        "the last output of several in a row left from the previous call",
-        SPREAD,
-        _left_in_memory(entries(COLUMN, lambda number, count: (number == count - 1) & (count > 1))),
-    ),
-    "padding-left-from-previous-call": _kept(
+_LEFT = (
+    Fault.of("cells kept in the type of an earlier call of the same shape", reduce=_in_first_type),
+    _changed("no more outputs written than the first call had", _as_large_as_first),
+    _with_previous("the output added to that of the previous call", np.add),
+    _with_previous("the maximum started from the output of the previous call", np.maximum),
+    _changed("the last output of several in a row left from the previous call", _last_unwritten),
+    _changed("the gradient of the call before is added, if it has the same shape", _added_up),
+    Fault.of(
         "padding next to the input holds what the previous call left there",
-        BORDERED,
-        {"gather": _padding_not_cleared},
+        gather=_padding_not_cleared,
     ),
-}
+)
+
+FAULTS = tuple(fault.but(remembers=True) for fault in (*_KEPT, *_LEFT))

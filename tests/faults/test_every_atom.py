@@ -1,22 +1,23 @@
-"""Each production of the grammar of slips, on calls small enough to compute by hand."""
+"""Faults that atoms make, on calls small enough to compute by hand."""
+
+from collections import Counter
 
 import numpy as np
 import pytest
 
-from conformance.diagnosis.slips import slips
 from conformance.faults import faulty
+from conformance.faults.atoms import KINDS, by_words, faults_of
 
 INF, NAN = np.inf, np.nan
 
 
 def answer(words, operator, inputs, attributes):
-    """Return what a backend with one slip returns, for the only plane of the data."""
-    (slip,) = [slip for slip in slips() if slip.summary == f"answers as if {words}"]
-    return faulty(slip)(operator, inputs, attributes)
+    """Return what a backend returns that has the fault of these words."""
+    return faulty(by_words()[words])(operator, inputs, attributes)
 
 
 def pooled(words, operator, row, kernel, dtype="float32", **attributes):
-    """Return what a slip makes of a row of cells, by default with strides of 1 and no pads."""
+    """Return what a fault makes of a row of cells, by default with strides of 1 and no pads."""
     data = np.array(row, dtype).reshape(1, 1, -1)
     default = {"kernel": [kernel], "strides": [1], "pads_begin": [0], "pads_end": [0]}
     if operator == "AvgPool-1":
@@ -26,6 +27,10 @@ def pooled(words, operator, row, kernel, dtype="float32", **attributes):
 
 PADDED = {"pads_begin": [1], "pads_end": [1]}
 READ_ALONE = ", for the cells that are read alone"
+OF_THE_SIZE = ", for the output size alone"
+TIMES_DILATION = "every kernel size taken as kernel times dilation"
+IF_DILATED = " where that is above 1"
+SLIDES = "what a window can slide"
 
 
 @pytest.mark.parametrize(
@@ -72,9 +77,9 @@ READ_ALONE = ", for the cells that are read alone"
         ("a maximum started from the first cell of its plane", [3, 1, 4], 1, [3, 3, 4]),
     ],
 )
-def test_slips_of_a_maximum(words, row, kernel, expected):
+def test_faults_of_a_maximum(words, row, kernel, expected):
     """Other numbers are compared, they are compared in another way, or another one is returned."""
-    np.testing.assert_array_equal(pooled(words, "MaxPool-1", row, kernel), expected)
+    np.testing.assert_array_equal(pooled(f"as if {words}", "MaxPool-1", row, kernel), expected)
 
 
 @pytest.mark.parametrize(
@@ -90,9 +95,9 @@ def test_slips_of_a_maximum(words, row, kernel, expected):
         ),
     ],
 )
-def test_slips_of_integers(words, row, expected):
+def test_faults_of_integers(words, row, expected):
     """They wrap, are kept in a range, or are compared with another sign."""
-    assert pooled(words, "MaxPool-1", row, 2, "int32") == expected
+    assert pooled(f"as if {words}", "MaxPool-1", row, 2, "int32") == expected
 
 
 @pytest.mark.parametrize(
@@ -137,35 +142,36 @@ def test_slips_of_integers(words, row, expected):
         ),
     ],
 )
-def test_slips_of_an_average(words, row, kernel, expected):
+def test_faults_of_an_average(words, row, kernel, expected):
     """Sums, divisors, windows or the cells that are read are other ones."""
-    np.testing.assert_allclose(pooled(words, "AvgPool-1", row, kernel), expected, rtol=1e-6)
+    found = pooled(f"as if {words}", "AvgPool-1", row, kernel)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("the divisor of a window were made from all its cells", [2, 4, 10 / 3]),
+        ("the divisor of a window made from all its cells", [2, 4, 10 / 3]),
         (
-            "the divisor of a window were made from its cells but those before the input",
+            "the divisor of a window made from its cells but those before the input",
             [3, 4, 10 / 3],
         ),
         (
-            "the divisor of a window were made from its cells in the input and its end padding",
+            "the divisor of a window made from its cells in the input and its end padding",
             [3, 4, 10 / 3],
         ),
         (
-            "the divisor of a window were made from its cells in the input and its begin padding",
+            "the divisor of a window made from its cells in the input and its begin padding",
             [2, 4, 5],
         ),
-        ("the divisor of a window were made from the cells of the input", [2, 4, 10 / 3]),
-        ("divisors were that of the first window", [3, 6, 5]),
-        ("divisors were the largest of all", [2, 4, 10 / 3]),
-        ("windows that begin in the padding lay where the input begins", [4, 4, 5]),
-        ("every begin pad were 0, for the divisor alone", [2, 6, 10]),
+        ("the divisor of a window made from the cells of the input", [2, 4, 10 / 3]),
+        ("as if divisors were that of the first window", [3, 6, 5]),
+        ("as if divisors were the largest of all", [2, 4, 10 / 3]),
+        ("as if windows that begin in the padding lay where the input begins", [4, 4, 5]),
+        ("every begin pad taken as 0, for the divisor alone", [2, 6, 10]),
     ],
 )
-def test_slips_of_divisors_at_the_border(words, expected):
+def test_faults_of_divisors_at_the_border(words, expected):
     """The cells 2, 4, 6 with a pad at either end, and windows of three cells."""
     found = pooled(words, "AvgPool-1", [2, 4, 6], 3, **PADDED)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
@@ -182,9 +188,9 @@ def test_slips_of_divisors_at_the_border(words, expected):
         ("padding held what lies there in memory", [-3, -1, -3]),
     ],
 )
-def test_slips_of_padding(words, expected):
+def test_faults_of_padding(words, expected):
     """The cells -3, -2, -1, -4 with a pad at either end, two by two."""
-    found = pooled(words, "MaxPool-1", [-3, -2, -1, -4], 2, **PADDED, strides=[2])
+    found = pooled(f"as if {words}", "MaxPool-1", [-3, -2, -1, -4], 2, **PADDED, strides=[2])
     np.testing.assert_array_equal(found, expected)
 
 
@@ -209,26 +215,30 @@ def test_slips_of_padding(words, expected):
         ),
     ],
 )
-def test_slips_of_blocks(words, expected):
+def test_faults_of_blocks(words, expected):
     """Five cells 1 to 5 in three blocks."""
     inputs = [np.arange(1.0, 6.0).reshape(1, 1, 5), np.array([3])]
-    np.testing.assert_allclose(answer(words, "AdaptiveAvgPool-8", inputs, {})[0, 0], expected)
+    found = answer(f"as if {words}", "AdaptiveAvgPool-8", inputs, {})
+    np.testing.assert_allclose(found[0, 0], expected)
 
 
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("in place of each channel of the data, the first were read", [[1, 2], [1, 2]]),
-        ("in place of each channel of the output, the last were returned", [[3, 4], [3, 4]]),
+        ("in place of each channel of the data, the first read", [[1, 2], [1, 2]]),
+        ("in place of each channel of the output, the last returned", [[3, 4], [3, 4]]),
         (
-            "in place of each slice along the last axis of the data, the next were read",
+            "in place of each slice along the last axis of the data, the next read",
             [[2, 2], [4, 4]],
         ),
-        ("in place of each cell of the data, those in reverse order were read", [[4, 3], [2, 1]]),
-        ("the data were laid out with channels and the spatial axes exchanged", [[1, 3], [2, 4]]),
+        ("in place of each cell of the data, those in reverse order read", [[4, 3], [2, 1]]),
+        (
+            "as if the data were laid out with channels and the spatial axes exchanged",
+            [[1, 3], [2, 4]],
+        ),
     ],
 )
-def test_slips_of_entries(words, expected):
+def test_faults_of_entries(words, expected):
     """Two channels of two cells, each a window of its own."""
     data = np.array([[[1.0, 2.0], [3.0, 4.0]]])
     attributes = {"kernel": [1], "strides": [1], "pads_begin": [0], "pads_end": [0]}
@@ -238,24 +248,18 @@ def test_slips_of_entries(words, expected):
 @pytest.mark.parametrize(
     ("words", "shape"),
     [
-        ("the list of pads were pairs of begin and end", (5, 3)),
-        ("the list of pads were ends, then begins", (4, 4)),
-        ("both pads of an axis were the larger one", (5, 5)),
-        ("every begin pad were 0", (3, 3)),
-        ("every pad were kept in 4 bits", (4, 4)),
-        ("every stride were that of the next axis on the first axis", (4, 4)),
-        ("every kernel size were at most 1", (5, 5)),
-        (
-            "every output size were what a window can slide over the stride, rounded down plus 1",
-            (4, 4),
-        ),
-        (
-            "every output size were what a window can slide plus 1 over the stride, rounded up",
-            (4, 4),
-        ),
+        ("the list of pads taken as pairs of begin and end", (5, 3)),
+        ("the list of pads taken as ends, then begins", (4, 4)),
+        ("every pad taken as the larger one", (5, 5)),
+        ("every begin pad taken as 0", (3, 3)),
+        ("every pad taken as kept in 4 bits", (4, 4)),
+        ("every stride taken as that of the next axis on the first axis", (4, 4)),
+        ("every kernel size taken as at most 1", (5, 5)),
+        (f"every output size taken as {SLIDES} over the stride, rounded down plus 1", (4, 4)),
+        (f"every output size taken as {SLIDES} plus 1 over the stride, rounded up", (4, 4)),
     ],
 )
-def test_slips_of_numbers_that_change_the_shape(words, shape):
+def test_faults_of_numbers_that_change_the_shape(words, shape):
     """Four rows and columns, windows of two by two and a begin pad on each axis."""
     attributes = {
         "kernel": [2, 2],
@@ -271,23 +275,23 @@ def test_slips_of_numbers_that_change_the_shape(words, shape):
     ("words", "expected"),
     [
         (
-            "indices were made from the padded position, for planes as large as the input",
+            "indices made from the padded position, for planes as large as the input",
             [[5, 6], [9, 10]],
         ),
         (
-            "indices were made from the position, for planes as large as the padded input",
+            "indices made from the position, for planes as large as the padded input",
             [[0, 1], [5, 6]],
         ),
         (
-            "indices were made from the position in the window, for planes as large as the kernel",
+            "indices made from the position in the window, for planes as large as the kernel",
             [[3, 2], [1, 0]],
         ),
-        ("indices were in column-major order", [[0, 3], [1, 4]]),
-        ("indices were returned as int32", [[0, 1], [4, 5]]),
-        ("the last two axes of the indices were exchanged", [[0, 4], [1, 5]]),
+        ("as if indices were in column-major order", [[0, 3], [1, 4]]),
+        ("as if indices were returned as int32", [[0, 1], [4, 5]]),
+        ("as if the last two axes of the indices were exchanged", [[0, 4], [1, 5]]),
     ],
 )
-def test_slips_of_indices(words, expected):
+def test_faults_of_indices(words, expected):
     """Three rows of four cells, whose maxima are the cells 0, 1, 4 and 5."""
     data = np.array([[9.0, 8, 0, 0], [7, 6, 0, 0], [0, 0, 0, 0]])
     attributes = {
@@ -305,18 +309,18 @@ def test_slips_of_indices(words, expected):
     ("words", "expected"),
     [
         (
-            "in place of each cell of a plane of gradients of the output, the first were read",
+            "in place of each cell of a plane of gradients of the output, the first read",
             [2, 4, 2],
         ),
-        ("gradients of the output were negated", [-2, -6, -4]),
-        ("gradients of the output were 1", [0.5, 1, 0.5]),
-        ("the last window of a plane gave nothing", [2, 2, 0]),
-        ("a cell got what its last window gives alone", [2, 4, 4]),
-        ("a cell got what its first window gives alone", [2, 2, 4]),
-        ("what windows give to a cell were divided by their number", [2, 3, 4]),
+        ("as if gradients of the output were negated", [-2, -6, -4]),
+        ("as if gradients of the output were 1", [0.5, 1, 0.5]),
+        ("as if the last window of a plane gave nothing", [2, 2, 0]),
+        ("as if a cell got what its last window gives alone", [2, 4, 4]),
+        ("as if a cell got what its first window gives alone", [2, 2, 4]),
+        ("as if what windows give to a cell were divided by their number", [2, 3, 4]),
     ],
 )
-def test_slips_of_gradients(words, expected):
+def test_faults_of_gradients(words, expected):
     """Three cells in two windows of two: the gradients 4 and 8 of their averages are shared out."""
     attributes = {
         "kernel": [2],
@@ -332,16 +336,13 @@ def test_slips_of_gradients(words, expected):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("every dilation were 1", [4, 5, 6, 6]),
-        ("every dilation were 1, for the output size alone", [5, 6, 5, 6]),
-        ("stride and dilation were exchanged", [4, 6]),
-        (
-            "a dilated kernel were as long as kernel times dilation, for the output size alone",
-            [5, 6],
-        ),
+        ("every dilation taken as 1", [4, 5, 6, 6]),
+        (f"every dilation taken as 1{OF_THE_SIZE}", [5, 6, 5, 6]),
+        ("every stride taken as the dilation, and dilation taken as the stride", [4, 6]),
+        (f"{TIMES_DILATION}{IF_DILATED}, and dilation taken as 1{OF_THE_SIZE}", [5, 6]),
     ],
 )
-def test_slips_of_dilations(words, expected):
+def test_faults_of_dilations(words, expected):
     """Five cells, and windows of two that lie two apart."""
     data = np.array([[[3.0, 4, 5, 6, 4]]])
     attributes = {
@@ -362,11 +363,11 @@ def test_slips_of_dilations(words, expected):
         ("the cells that it spans", [8 / 3, 10 / 3, 3]),
     ],
 )
-def test_slips_of_divisors_of_dilated_windows(words, expected):
+def test_faults_of_divisors_of_dilated_windows(words, expected):
     """The cells 3, 4, 5, 6, 4, and windows of two that lie two apart: they span three."""
     attributes = {"kernel": [2], "strides": [1], "dilations": [2], "exclude_pad": True}
     attributes |= {"pads_begin": [0], "pads_end": [0]}
-    said = f"the divisor of a window were made from {words}"
+    said = f"the divisor of a window made from {words}"
     values = answer(said, "AvgPool-16", [np.array([[[3.0, 4, 5, 6, 4]]])], attributes)
     np.testing.assert_allclose(values[0, 0], expected)
 
@@ -374,11 +375,11 @@ def test_slips_of_divisors_of_dilated_windows(words, expected):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("the divisor of a window were made from 1 along every axis but the first", [9]),
-        ("the divisor of a window were made from 1 along every axis but the last", [6]),
+        ("the divisor of a window made from 1 along every axis but the first", [9]),
+        ("the divisor of a window made from 1 along every axis but the last", [6]),
     ],
 )
-def test_slips_of_divisors_along_some_axes(words, expected):
+def test_faults_of_divisors_along_some_axes(words, expected):
     """One window of two rows and three columns whose sum is 18."""
     attributes = {"kernel": [2, 3], "strides": [1, 1], "exclude_pad": True}
     attributes |= {"pads_begin": [0, 0], "pads_end": [0, 0]}
@@ -386,9 +387,9 @@ def test_slips_of_divisors_along_some_axes(words, expected):
     assert values.ravel().tolist() == expected
 
 
-def test_slips_on_the_second_of_three_axes():
+def test_faults_on_the_second_of_three_axes():
     """Rows are pooled with the kernel of columns; of two axes, nothing changes."""
-    words = "every kernel size were that of the last axis on the second of three axes"
+    words = "every kernel size taken as that of the last axis on the second of three axes"
     data = np.arange(9.0).reshape(1, 1, 1, 3, 3)
     for axes, expected in ((3, [8]), (2, [2, 5, 8])):
         attributes = {"kernel": [1, 1, 3][-axes:], "strides": [1] * axes}
@@ -398,37 +399,40 @@ def test_slips_on_the_second_of_three_axes():
         assert found.ravel().tolist() == expected
 
 
-@pytest.mark.parametrize(("which", "outputs"), [("a", 3), ("a dilated", 4)])
-def test_slips_of_lengths_of_kernels(which, outputs):
-    """Five cells and windows of two, not dilated: one slip is of every kernel, one of dilated."""
-    length = "kernel and (kernel - 1) times dilation"
-    words = f"{which} kernel were as long as {length}, for the output size alone"
+@pytest.mark.parametrize(("where", "outputs"), [("", 3), (IF_DILATED, 4)])
+def test_faults_of_lengths_of_kernels(where, outputs):
+    """Five cells and windows of two, not dilated: one fault is of every kernel, one of dilated."""
+    length = f"kernel and (kernel - 1) times dilation{where}"
+    words = f"every kernel size taken as {length}, and dilation taken as 1{OF_THE_SIZE}"
     attributes = {"kernel": [2], "strides": [1], "dilations": [1], "exclude_pad": True}
     attributes |= {"pads_begin": [0], "pads_end": [0]}
     assert answer(words, "AvgPool-16", [np.ones((1, 1, 5))], attributes).shape == (1, 1, outputs)
 
 
-def test_slips_of_the_cells_of_a_window():
+def test_faults_of_the_cells_of_a_window():
     """They lie two apart, and what lies beyond the input is left out."""
-    words = "cells of a window lay 2 cells apart"
+    words = "as if cells of a window lay 2 cells apart"
     assert pooled(words, "MaxPool-1", [1, 2, 3, 2], 2) == [3, 2, 3]
 
 
-def test_no_two_slips_read_alike():
-    """Each is said in words of its own."""
-    words = [slip.summary for slip in slips()]
-    assert len(set(words)) == len(words)
+def test_no_two_faults_read_alike():
+    """Each is said in words of its own, in whichever modules they are."""
+    words = Counter(fault.summary for kind in KINDS for fault in faults_of(kind))
+    assert [each for each, count in words.items() if count > 1] == []
 
 
 @pytest.mark.parametrize(
     ("words", "shape"),
     [
-        ("every pad were that of the last axis on the first axis", (5, 3)),
-        ("every pad were that of the first axis on the last axis", (3, 1)),
-        ("every number of an attribute were that of the last axis on the first axis", (4, 3)),
+        ("every pad taken as that of the last axis on the first axis", (5, 3)),
+        ("every pad taken as that of the first axis on the last axis", (3, 1)),
+        (
+            "every kernel size, stride and pad taken as that of the last axis on the first axis",
+            (4, 3),
+        ),
     ],
 )
-def test_slips_of_one_axis_take_several_lists(words, shape):
+def test_faults_of_one_axis_take_several_lists(words, shape):
     """Both pads, or all lists: an axis of 3 cells is read as that of 2 cells, or the reverse."""
     attributes = {"pads_begin": [0, 1], "pads_end": [0, 1], "kernel": [1, 2], "strides": [1, 1]}
     data = np.zeros((1, 1, 3, 2), np.float32)
@@ -457,7 +461,7 @@ def test_slips_of_one_axis_take_several_lists(words, shape):
 def test_a_norm_made_in_another_way(words, row, expected):
     """Of two cells, p = 3, by hand."""
     data, attributes = np.array(row, "float64").reshape(1, 1, 2), {"p": 3}
-    got = answer(f"norms were {words}", "ONNX-GlobalLpPool-22", [data], attributes)
+    got = answer(f"as if norms were {words}", "ONNX-GlobalLpPool-22", [data], attributes)
     assert got.item() == pytest.approx(expected)
 
 
@@ -465,8 +469,8 @@ def test_blocks_computed_in_a_narrow_type():
     """2 / 22 in float16 is below 1 / 11: block 11 begins at cell 0, where it should at cell 1."""
     data, output = np.array([[[4.0, 2.0]]], "float32"), np.array([22])
     words = (
-        "block i began at i times (d / o in float16), rounded down and ended at (i + 1) times "
-        "(d / o in float16), rounded up"
+        "as if block i began at i times (d / o in float16), rounded down "
+        "and ended at (i + 1) times (d / o in float16), rounded up"
     )
     got = answer(words, "AdaptiveAvgPool-8", [data, output], {})
     assert got[0, 0, [10, 11, 12]].tolist() == [4, 3, 2]

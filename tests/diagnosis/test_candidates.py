@@ -1,4 +1,4 @@
-"""Slips: what a right backend would answer to another call is named without any catalogue."""
+"""Faults that atoms make are named without any catalogue."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,10 @@ from support.fault_probes import light_probes
 
 from conformance.api import check as api
 from conformance.diagnosis import likely_causes
+from conformance.faults.atoms import by_words
 from conformance.operators import evaluate
+
+EXCHANGED = "every begin pad taken as the end pad, and end pad taken as the begin pad"
 
 
 @pytest.fixture(autouse=True)
@@ -48,33 +51,33 @@ def exchanged_pads(attributes):
     one_in(
         3,
         [
-            (exchanged_pads, "begin pad and end pad were exchanged"),
-            (unit_strides, "every stride were 1"),
-            (first_kernel, "every kernel size were that of the first axis"),
+            (exchanged_pads, EXCHANGED),
+            (unit_strides, "every stride taken as 1"),
+            (first_kernel, "every kernel size taken as that of the first axis"),
         ],
     ),
 )
 def test_attributes_that_are_read_as_others_are_named(change, words):
     """The cause says which numbers are read in place of which."""
     cause = first_cause(called_with(change), "AvgPool-1")
-    assert cause.kind == "rule"
-    assert cause.summary.endswith(f"of one kind: answers as if {words}")
+    assert cause.kind == "fault"
+    assert cause.summary.endswith(f"bit for bit by: {words}")
     assert not cause.proof.missing
 
 
-def test_a_slip_is_told_from_one_that_explains_the_failures_as_well():
-    """Exceptions of gradients are alike: another slip explains the four, and all cases near."""
+def test_a_fault_is_told_from_one_that_explains_the_failures_as_well():
+    """Exceptions of gradients are alike: another fault explains the four, and all cases near."""
 
     def reversed_strides(attributes):
         return attributes | {"strides": attributes["strides"][::-1]}
 
     cause = first_cause(called_with(reversed_strides), "AvgPool-1-backward")
     assert cause.explained == 4
-    assert cause.summary.endswith("as if every stride were that of the axis in reverse order")
+    assert cause.summary.endswith("every stride taken as that of the axis in reverse order")
     assert not cause.proof.missing
 
 
-@pytest.mark.slow("other slips are named in the same way")
+@pytest.mark.slow("other faults are named in the same way")
 def test_an_output_with_exchanged_axes_is_named():
     """Its shape is wrong where the axes differ in size, else its values."""
 
@@ -86,7 +89,7 @@ def test_an_output_with_exchanged_axes_is_named():
     assert cause.summary.endswith("as if the last two axes of the output were exchanged")
 
 
-@pytest.mark.slow("other slips are named in the same way")
+@pytest.mark.slow("other faults are named in the same way")
 def test_integers_that_come_as_another_type_are_named():
     """Their values are right, so a rule could tell no more than where."""
 
@@ -98,7 +101,7 @@ def test_integers_that_come_as_another_type_are_named():
     assert cause.summary.endswith("as if an output of integers were float32")
 
 
-@pytest.mark.slow("other slips are named in the same way")
+@pytest.mark.slow("other faults are named in the same way")
 def test_integers_that_pass_through_a_type_are_said_to_pass_through_no_narrower_one():
     """The largest of int64 come back from float32 as they do from float64."""
 
@@ -125,7 +128,7 @@ def test_integers_that_pass_through_a_type_are_said_to_pass_through_no_narrower_
     ),
 )
 def test_numbers_that_wrong_elements_have_in_common_are_named(change, words):
-    """No grammar could list them."""
+    """No atoms could list them."""
 
     def backend(operator, inputs, attributes):
         outputs = np.asarray(evaluate(operator, inputs, attributes))
@@ -135,7 +138,7 @@ def test_numbers_that_wrong_elements_have_in_common_are_named(change, words):
 
 
 @pytest.mark.slow("each of the two is named alone")
-def test_two_slips_at_once_are_both_named():
+def test_two_faults_at_once_are_both_named():
     """They show on the same vectors, and each on some that the other leaves alone."""
 
     @np.errstate(all="ignore")
@@ -146,12 +149,12 @@ def test_two_slips_at_once_are_both_named():
     named = " ".join(
         cause.summary for cause in api.check(backend, light_probes("AvgPool-1")[::2]).diagnoses
     )
-    assert "begin pad and end pad were exchanged" in named
+    assert EXCHANGED in named
     assert "results were 0.5 more" in named
 
 
 @pytest.mark.slow("attributes read as others are named")
-def test_a_slip_under_a_condition_is_named_with_it():
+def test_a_fault_under_a_condition_is_named_with_it():
     """It shows where the condition holds and nowhere else."""
     wrong = called_with(unit_strides)
 
@@ -160,11 +163,11 @@ def test_a_slip_under_a_condition_is_named_with_it():
         return chosen(operator, inputs, attributes)
 
     cause = first_cause(backend, "AvgPool-1")
-    assert cause.summary.endswith("as if every stride were 1, where the type is float64")
+    assert cause.summary.endswith("every stride taken as 1, where the type is float64")
 
 
 @pytest.mark.slow("a fault that fits by chance stands for it")
-def test_what_no_other_call_explains_is_no_slip():
+def test_what_no_atom_makes_is_no_fault():
     """A rule about elements is learned for it instead."""
 
     def backend(operator, inputs, attributes):
@@ -174,11 +177,13 @@ def test_what_no_other_call_explains_is_no_slip():
 
     found = api.check(backend, light_probes("MaxPool-1")).diagnoses
     assert "channels from 3 on" in found[0].summary
-    assert not [cause for cause in found if "as if" in cause.summary]
+    said = " ".join(cause.summary for cause in found)
+    assert "as if" not in said
+    assert [words for words in by_words() if words in said] == []
 
 
-@pytest.mark.slow("a slip under a condition stands for it")
-def test_a_slip_in_some_elements_alone_is_named_with_these():
+@pytest.mark.slow("a fault under a condition stands for it")
+def test_a_fault_in_some_elements_alone_is_named_with_these():
     """What it would make of the others is right there."""
 
     def backend(operator, inputs, attributes):
@@ -191,8 +196,8 @@ def test_a_slip_in_some_elements_alone_is_named_with_these():
     )
 
 
-@pytest.mark.slow("a slip under a condition stands for it")
-def test_a_slip_of_one_reduction_is_named_with_it():
+@pytest.mark.slow("a fault under a condition stands for it")
+def test_a_fault_of_one_reduction_is_named_with_it():
     """Other reductions with it would be wrong too, and are not."""
 
     def backend(operator, inputs, attributes):
@@ -210,18 +215,18 @@ def test_a_slip_of_one_reduction_is_named_with_it():
 
 
 @pytest.mark.slow("that such exceptions alone prove nothing is tested without a search")
-def test_exceptions_of_gradients_are_those_of_a_slip():
+def test_exceptions_of_gradients_are_those_of_a_fault():
     """Windows of other strides are more or fewer than the gradients that are given."""
 
     def backend(operator, inputs, attributes):
         return evaluate(operator, inputs, attributes | {"strides": attributes["strides"][::-1]})
 
     cause = api.check(backend, light_probes("AvgPool-1-backward")).diagnoses[0]
-    assert cause.summary.endswith("every stride were that of the axis in reverse order")
+    assert cause.summary.endswith("every stride taken as that of the axis in reverse order")
 
 
-@pytest.mark.slow("other slips are named in the same way")
-def test_indices_have_slips_of_their_own():
+@pytest.mark.slow("other faults are named in the same way")
+def test_indices_have_faults_of_their_own():
     """Values are right, and nothing of them is searched."""
 
     def backend(operator, inputs, attributes):

@@ -11,9 +11,9 @@ import numpy as np
 
 from conformance.diagnosis.elements import Layout, layout_of
 from conformance.diagnosis.hypothesis import Sample
-from conformance.diagnosis.slips import cells, values
-from conformance.diagnosis.slips.slip import Slip, SlipFault
 from conformance.dtypes import name_of
+from conformance.faults.atoms import cells, numbers
+from conformance.faults.fault import Fault
 from conformance.reference.rounding import Doubles, widen
 from conformance.vector import Vector
 
@@ -31,7 +31,7 @@ Kind = Callable[[Doubles, Doubles, Doubles], Doubles]
 
 def of_common_numbers(
     samples: Sequence[Sample], readings: Callable[[Vector], Mapping[str, str]]
-) -> Iterator[SlipFault]:
+) -> Iterator[Fault]:
     """Yield slips in which numbers occur that many wrong elements have in common.
 
     `readings` says which ones the backend follows on a vector.
@@ -78,21 +78,21 @@ def _bits(returned: Doubles, expected: Doubles, _divisors: Doubles) -> Doubles:
     return right + np.arange(2) if 0 < right < _MOST_BITS else np.zeros(0)
 
 
-_KINDS: tuple[tuple[Kind, Callable[[float, str], Iterator[Slip]]], ...] = (
-    (_returned, values.of_number),
+_KINDS: tuple[tuple[Kind, Callable[[float, str], Iterator[Fault]]], ...] = (
+    (_returned, numbers.of_number),
     (_returned, cells.of_number),
-    (lambda returned, expected, _divisors: returned / expected, values.of_factor),
-    (lambda returned, expected, _divisors: returned - expected, values.of_shift),
+    (lambda returned, expected, _divisors: returned / expected, numbers.of_factor),
+    (lambda returned, expected, _divisors: returned - expected, numbers.of_shift),
     (
         lambda returned, expected, divisors: divisors * (expected / returned - 1),
-        values.of_divisor_shift,
+        numbers.of_divisor_shift,
     ),
-    (_bits, values.of_bits),
+    (_bits, numbers.of_bits),
 )
 
 
 @lru_cache(maxsize=1024)  # numbers are those of a backend: there is no end of them
-def _faults_of(kind: int, value: float) -> tuple[SlipFault, ...]:
+def _faults_of(kind: int, value: float) -> tuple[Fault, ...]:
     words = f"{value:g}"
     made = _KINDS[kind][1](value, words)
-    return tuple(slip.fault(f"slip-of-{kind}-{words}-{n}") for n, slip in enumerate(made))
+    return tuple(made)

@@ -1,0 +1,140 @@
+"""The faults that may explain a failure: those with names, and whatever atoms enumerate."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from conformance.diagnosis.common_numbers import of_common_numbers
+from conformance.diagnosis.elements import layout_of
+from conformance.diagnosis.features import thinned
+from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.instead import Instead
+from conformance.diagnosis.planting import Planting, Together, behaviour_of
+from conformance.diagnosis.reproduce import Observation, equal_numbers
+from conformance.diagnosis.shares import INSTEAD
+from conformance.faults.atoms import KINDS, faults_of
+from conformance.faults.catalogue import CATALOGUE
+from conformance.faults.fault import Fault
+from conformance.operators import operator_named
+from conformance.operators.operator import Operator
+from conformance.reference.rounding import widen
+
+_HELD_AGAINST = 48
+"""Failures that what comes instead is held against, at most."""
+_LARGEST = 1 << 14
+"""Elements of an output that is looked at, at most."""
+_NEAR = 2.0**-4
+"""By how much of the right value results differ at most that are near to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The faults that are tried, but for those that are `left_out`, and those `refuted`.
+
+    Those that were confirmed in other operators come `first`, then those of a catalogue, then, if
+    they are to be `enumerated`, whatever atoms make.
+    """
+
+    catalogue: Sequence[Fault] = CATALOGUE
+    first: Sequence[Together] = ()
+    enumerated: bool = True
+    left_out: Container[Together] = ()
+    refuted: Container[Together] = ()
+
+    @property
+    def named(self) -> list[Fault]:
+        """Those of the catalogue whose answers do not depend on earlier calls."""
+        known = [fault for fault in self.catalogue if not fault.remembers]
+        return [fault for fault in known if self._is_tried((fault,))]
+
+    def of_atoms(self, observation: Observation) -> Iterator[Together]:
+        """Yield what atoms enumerate that may explain a failure."""
+        return self._of(observation.operator, kinds_for(observation))
+
+    def every(self, operator: Operator) -> Iterator[Together]:
+        """Yield all that atoms enumerate which an operator may have."""
+        return self._of(operator, tuple(KINDS))
+
+    def _of(self, operator: Operator, kinds: tuple[str, ...]) -> Iterator[Together]:
+        if self.enumerated:
+            for fault in concerning(operator, kinds):
+                if self._is_tried((fault,)):
+                    yield (fault,)
+
+    def _is_tried(self, faults: Together) -> bool:
+        return faults not in self.left_out and faults not in self.refuted
+
+
+def kinds_for(observation: Observation) -> tuple[str, ...]:
+    """Return the kinds of faults that may explain a failure, the likelier ones first."""
+    vector, got = observation.vector, observation.outputs
+    if not vector.values:
+        return ("calls",)
+    own = ("gradients",) if observation.operator.is_gradient else ()
+    if not got:  # windows that are more or fewer than their gradients raise one
+        return ("calls", "shapes") if own else ("calls",)
+    first, right = got[0], vector.values[0].outputs[0].values
+    if (first.shape, first.dtype) != (right.shape, right.dtype):
+        return ("shapes", *own, "indices", "calls")
+    returned, expected = widen(first), widen(right)
+    if len(got) > 1 and equal_numbers(returned, expected).all():
+        return ("indices", "shapes", "calls")
+    with np.errstate(invalid="ignore", over="ignore"):
+        off = np.abs(returned - expected) > _NEAR * np.abs(expected)
+    # Of large cases, what goes by the number of an entry is likeliest to be wrong.
+    order = (
+        ("entries", "shapes", "numbers", "places") if off.any() else ("numbers", "places", "shapes")
+    )
+    return (*order[:1], *own, *order[1:], "calls")
+
+
+@lru_cache(maxsize=128)
+def concerning(operator: Operator, kinds: tuple[str, ...]) -> tuple[Fault, ...]:
+    """Return the faults of some kinds that an operator may have, in its own code.
+
+    That of gradients is their own, and so is that of unpoolings.
+    """
+    every: list[Fault | None] = [fault for kind in kinds for fault in faults_of(kind)]
+    if operator.is_gradient:
+        every += [fault and fault.in_gradients() for fault in every]
+    if operator.scatters:
+        every = [fault and fault.in_unpoolings() for fault in every]
+    return tuple(fault for fault in every if fault is not None and fault.concerns(operator))
+
+
+def faults_instead(
+    left: Sequence[Sample], candidates: Candidates, planting: Planting
+) -> list[Instead]:
+    """Return what faults make of all that is wrong in failures, though not of all that is right."""
+    sample = [s for s in thinned(left, _HELD_AGAINST) if s.wrong is not None and s.outputs]
+    sample = sorted((s for s in sample if _weight(s) <= _LARGEST), key=_weight)
+    share = planting.budget.share(INSTEAD)
+    every: list[Together] = [(fault,) for fault in of_common_numbers(sample, planting.readings)]
+    for operator in {operator_named(s.vector.case.operator) for s in sample}:
+        every += candidates.every(operator)
+    fitting = [_instead(faults, planting) for faults in every]
+    for failure in sample:
+        layout = layout_of(failure.vector, planting.readings(failure.vector))
+        kept = []
+        for each in fitting:
+            alike, told = each.matches(failure, layout)
+            if 0 < told == alike and not share.is_spent:
+                kept.append(each)
+        fitting = kept
+    return fitting
+
+
+def _instead(faults: Together, planting: Planting) -> Instead:
+    said = behaviour_of(faults)
+    words = said if said.startswith("as if") else f"those of {said}"
+    return Instead(words, lambda layout: planting.values(faults, layout.vector))
+
+
+def _weight(sample: Sample) -> int:
+    """Return how many cells a case and what a backend made of it have, about."""
+    returned = sample.outputs[0].size if sample.outputs else 0
+    return max(returned, sample.vector.case.data.size)

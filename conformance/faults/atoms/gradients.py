@@ -1,0 +1,230 @@
+"""Gradients: what of the gradient of the output is read, and what windows give to cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from conformance.dtypes import name_of
+from conformance.faults.atoms.atom import Atom, faults
+from conformance.faults.atoms.entries import other_entries
+from conformance.faults.atoms.layouts import other_layouts
+from conformance.faults.atoms.numbers import NUMBERS, Change, in_fixed_point, of_floats, on_cells
+from conformance.faults.concerns import GRADIENTS
+from conformance.faults.fault import Fault
+from conformance.operators.clause import StepWrap
+from conformance.operators.gradients import Gradient
+from conformance.operators.pipeline import Divisor, Gathered
+from conformance.reference.gradient import Shares, first_of_each
+from conformance.reference.norm_gradient import NormShares
+from conformance.reference.rounding import narrow, widen
+
+_GIVEN = "gradients of the output"
+
+# Ways to change what is summed -------------------------------------------------------------------
+
+Terms = Callable[[Shares, Gathered], Shares]
+"""From the shares of the cells of a case: other shares."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedGradient(Gradient):
+    """A gradient of changed terms, of what was gathered or something else."""
+
+    right: Any
+    change: Callable[[Any, Gathered], Any]
+    gather: Callable[[Gathered], Gathered] = lambda gathered: gathered
+
+    def terms(self, gathered: Gathered, divisor: Divisor) -> Any:
+        """Return what windows give to cells, with the change."""
+        gathered = self.gather(gathered)
+        return self.change(self.right.terms(gathered, divisor), gathered)
+
+
+def _as_shares(terms: Any) -> Shares:
+    """Return the terms of norms, too, as shares without factors, rounded once from doubles."""
+    if isinstance(terms, Shares):
+        with np.errstate(all="ignore"):
+            values = narrow(widen(terms.values) * terms.factor, type_of(terms))
+        return replace(terms, values=values, factor=1)
+    norms: NormShares = terms
+    ratio = _ratio_to_norm(norms)
+    return shares_of(norms, np.sign(widen(norms.data)) * ratio ** (norms.p - 1))
+
+
+def _ratio_to_norm(norms: NormShares) -> npt.NDArray[np.float64]:
+    size, norm = norms.logarithms
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(np.exp2(size - norm))
+
+
+def shares_of(norms: NormShares, parts: npt.NDArray[np.float64]) -> Shares:
+    """Return parts of the gradient, times the weight of each window."""
+    name = name_of(norms.data.dtype)
+    with np.errstate(all="ignore"):
+        values = widen(norms.gradient) * norms.weight * parts
+        values = narrow(np.where(norms.undefined, 0.0, values), name)
+    ones = np.ones(values.shape[1], np.int64)
+    return Shares(values, ones, norms.cells, norms.undefined, norms.pairs.windows)
+
+
+def with_terms(change: Terms) -> StepWrap:
+    """Let the step `reduce` of a gradient add up other shares."""
+    return lambda right: ChangedGradient(right, lambda terms, of: change(_as_shares(terms), of))
+
+
+def with_gradient(change: Change) -> StepWrap:
+    """Let it take another gradient of the output, of the same shape."""
+
+    def gather(gathered: Gathered) -> Gathered:
+        return replace(gathered, beside=change(np.asarray(gathered.beside)))
+
+    return lambda right: ChangedGradient(right, lambda terms, _: _as_shares(terms), gather)
+
+
+def type_of(shares: Shares) -> str:
+    """Return the name of the element type of shares."""
+    return name_of(shares.values.dtype)
+
+
+# Shares ------------------------------------------------------------------------------------------
+
+
+def masked(shares: Shares, is_kept: npt.NDArray[np.bool_]) -> Shares:
+    """Take shares that are not kept as zero."""
+    zero = shares.values.dtype.type(0)
+    return replace(shares, values=np.where(is_kept, shares.values, zero))
+
+
+def rank_of(shares: Shares) -> npt.NDArray[np.int64]:
+    """Return which share of its cell each is, 0 for that of its first window."""
+    order = np.argsort(shares.cells, kind="stable")
+    starts = first_of_each(shares.cells[order])
+    lengths = np.diff(starts, append=len(order))
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order)) - np.repeat(starts, lengths)
+    return ranks
+
+
+def _counts_of(shares: Shares) -> npt.NDArray[np.int64]:
+    """Return how many shares the cell of each has."""
+    counts: npt.NDArray[np.int64] = np.bincount(shares.cells, minlength=1)[shares.cells]
+    return counts
+
+
+def _not_zero_last(shares: Shares) -> npt.NDArray[np.bool_]:
+    """Mark the last share of each cell that is not zero: what overwrites all others."""
+    rank = np.where(shares.values != 0, rank_of(shares), -1)
+    largest = np.full((len(rank), int(shares.cells.max(initial=0)) + 1), -1)
+    np.maximum.at(largest, (np.arange(len(rank))[:, np.newaxis], shares.cells), rank)
+    marks: npt.NDArray[np.bool_] = rank == largest[:, shares.cells]
+    return marks
+
+
+def _last_wins(shares: Shares, _gathered: Gathered) -> Shares:
+    """Leave each cell its last share that is not zero."""
+    return masked(shares, _not_zero_last(shares))
+
+
+def _first_wins(shares: Shares, gathered: Gathered) -> Shares:
+    """Leave each cell its first share that is not zero."""
+    backwards = replace(
+        shares,
+        values=shares.values[:, ::-1],
+        cells=shares.cells[::-1],
+        divisor=shares.divisor[..., ::-1],
+        undefined=None if shares.undefined is None else shares.undefined[:, ::-1],
+    )
+    return _last_wins(backwards, gathered)
+
+
+def shares_kept(is_kept: Callable[[Shares], npt.NDArray[np.bool_]]) -> Terms:
+    """Leave out some shares."""
+    return lambda shares, _gathered: masked(shares, is_kept(shares))
+
+
+def _windows_kept(is_kept: Callable[[npt.NDArray[np.int64], int], Any]) -> Terms:
+    """Leave out what some windows give, by their numbers in a plane and how many there are."""
+
+    def change(shares: Shares, gathered: Gathered) -> Shares:
+        count = int(np.prod([len(begin) for begin in gathered.lo]))
+        windows = np.asarray(shares.windows)
+        return masked(shares, np.asarray(is_kept(windows, count)))
+
+    return change
+
+
+def _added_in(kind: str, wide: tuple[str, ...]) -> Terms:
+    """Round each partial sum to a type, for data of wide types."""
+
+    def change(shares: Shares, _gathered: Gathered) -> Shares:
+        if name_of(shares.values.dtype) not in wide:
+            return shares
+        rank, sums = rank_of(shares), np.zeros((len(shares.values), int(shares.cells.max()) + 1))
+        values = widen(shares.values) / shares.divisor
+        for turn in range(int(rank.max(initial=-1)) + 1):
+            at = rank == turn
+            total = sums[:, shares.cells[at]] + values[:, at]
+            sums[:, shares.cells[at]] = widen(narrow(total, kind))
+        first = np.where(rank == 0, sums[:, shares.cells], 0.0)
+        name = name_of(shares.values.dtype)
+        ones = np.ones(len(shares.cells), np.int64)
+        return replace(shares, values=narrow(first, name), divisor=ones)
+
+    return change
+
+
+# Faults ------------------------------------------------------------------------------------------
+
+
+def every() -> Iterator[Fault]:
+    """Yield gradients that are given, and sums of what windows give to cells."""
+    entries = other_entries(_GIVEN, "read")
+    yield from faults("{}", GRADIENTS, "reduce", with_gradient, entries)
+    layouts = other_layouts(_GIVEN)
+    yield from faults("as if {}", GRADIENTS, "reduce", with_gradient, layouts)
+    said = f"as if {_GIVEN} were {{}}"
+    yield from faults(said, GRADIENTS, "reduce", lambda of: with_gradient(of_floats(of)), NUMBERS)
+    parts = in_fixed_point(_GIVEN)
+    yield from faults("as if {}", GRADIENTS, "reduce", with_gradient, parts)
+    yield from faults(said, GRADIENTS, "reduce", with_gradient, [Atom("1", np.ones_like)])
+    said = "as if data were {} in gradients"
+    yield from faults(said, GRADIENTS, "reduce", lambda of: on_cells(of_floats(of)), NUMBERS)
+    yield from faults("as if {}", GRADIENTS, "reduce", with_terms, _terms())
+
+
+def _terms() -> Iterator[Atom[Terms]]:
+    yield Atom("a cell got what its last window gives alone", _last_wins)
+    yield Atom("a cell got what its first window gives alone", _first_wins)
+    for most in (2, 3, 4, 8):
+        kept = shares_kept(lambda shares, n=most: rank_of(shares) < n)  # type: ignore[misc]
+        yield Atom(f"a cell got what its first {most} windows give alone", kept)
+    for number, said in enumerate(("second", "third"), 1):
+        kept = shares_kept(lambda shares, n=number: rank_of(shares) != n)  # type: ignore[misc]
+        yield Atom(f"a cell did not get what its {said} window gives", kept)
+    yield Atom("the first window of a plane gave nothing", _windows_kept(lambda i, _: i > 0))
+    yield Atom("the last window of a plane gave nothing", _windows_kept(lambda i, n: i < n - 1))
+    for lanes in (2, 4, 8, 16, 32):
+        said = f"windows beyond whole groups of {lanes} of a plane gave nothing"
+        whole = _windows_kept(lambda i, n, c=lanes: i < n // c * c)  # type: ignore[misc]
+        yield Atom(said, whole)
+        some = _windows_kept(lambda i, n, c=lanes: (i < n // c * c) | (n < c))  # type: ignore[misc]
+        yield Atom(f"{said}, if it has a group", some)
+    for kind, wide in (
+        ("bfloat16", ("float16", "float32", "float64")),
+        ("float16", ("float32", "float64")),
+        ("float32", ("float64",)),
+    ):
+        yield Atom(f"what windows give were added in {kind}", _added_in(kind, wide))
+    yield Atom(
+        "divisors were the number of windows that hold a cell",
+        lambda shares, _: replace(shares, divisor=_counts_of(shares)),
+    )
+    yield Atom(
+        "what windows give to a cell were divided by their number",
+        lambda shares, _: replace(shares, divisor=shares.divisor * _counts_of(shares)),
+    )

@@ -1,0 +1,101 @@
+"""Layouts of arrays: the order of their axes, how many these are, and their element type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from conformance.dtypes import dtype_of
+from conformance.faults.atoms.atom import Atom, faults
+from conformance.faults.atoms.numbers import Change
+from conformance.faults.concerns import EVERY
+from conformance.faults.fault import Fault
+from conformance.faults.wraps import OnData, OnOutputs
+from conformance.vector import Array
+
+Order = Callable[[int], Sequence[int]]
+"""Another order of the axes of an array, from how many these are."""
+
+
+def _swapped(one: int, other: int, dimensions: int = 0) -> Order:
+    """Exchange two axes of data of so many dimensions at least."""
+
+    def axes(ndim: int) -> Sequence[int]:
+        order = [*range(ndim)]
+        if ndim >= dimensions:
+            order[one], order[other] = order[other], order[one]
+        return order
+
+    return axes
+
+
+_ORDERS: tuple[Atom[Order], ...] = (
+    Atom("the last two axes", _swapped(-1, -2, 4)),
+    Atom("the first and the last axis", _swapped(2, -1, 5)),
+    Atom("batches and channels", _swapped(0, 1)),
+    Atom("channels and the spatial axes", lambda n: (0, *range(2, n), 1)),
+)
+_SHAPES: tuple[Atom[Change], ...] = (
+    Atom("axes of length 1 of {} were dropped", lambda a: a.squeeze()),
+    Atom("the spatial axes of {} were one", lambda a: a.reshape(*a.shape[:2], -1)),
+    Atom("the first batch alone of {} were returned, without its axis", lambda a: a[0]),
+    Atom("{} had one axis more", lambda a: a[np.newaxis]),
+    Atom("batches and channels of {} were one axis", lambda a: a.reshape(-1, *a.shape[2:])),
+)
+
+
+def _ordered(order: Order) -> Change:
+    """Return an array with its axes in another order."""
+    return lambda array: array.transpose(order(array.ndim))
+
+
+def _stored(order: Order) -> Change:
+    """Return the memory of an array with its axes in another order, in its shape of before."""
+    return lambda array: np.ascontiguousarray(_ordered(order)(array)).reshape(array.shape)
+
+
+def _read(order: Order) -> Change:
+    """Return an array from memory that is taken to have its axes in another order."""
+
+    def change(array: Array) -> Array:
+        axes = order(array.ndim)
+        return array.reshape([array.shape[axis] for axis in axes]).transpose(np.argsort(axes))
+
+    return change
+
+
+def _cast(kinds: str, name: str) -> Change:
+    return lambda array: array.astype(dtype_of(name)) if array.dtype.kind in kinds else array
+
+
+# Faults ------------------------------------------------------------------------------------------
+
+
+def other_layouts(what: str) -> Iterator[Atom[Change]]:
+    """Yield a change for each other order or number of axes of an array."""
+    for order in _ORDERS:
+        said = f"{order.words} of {what} were exchanged"
+        yield Atom(said, _ordered(order.of))
+        yield Atom(f"{said}, and its shape were right", _stored(order.of))
+    for shape in _SHAPES:
+        yield Atom(shape.words.format(what), shape.of)
+
+
+def _of_data() -> Iterator[Atom[Change]]:
+    for order in _ORDERS:
+        yield Atom(f"the data were laid out with {order.words} exchanged", _stored(order.of))
+        yield Atom(f"the data were read with {order.words} exchanged in memory", _read(order.of))
+
+
+def _of_types() -> Iterator[Atom[Change]]:
+    for name in ("float32", "float64", "int32", "int64"):
+        for kinds, what in (("iu", "integers"), ("fV", "floating-point numbers")):
+            yield Atom(f"an output of {what} were {name}", _cast(kinds, name))
+
+
+def every() -> Iterator[Fault]:
+    """Yield orders of axes, and element types of the output."""
+    yield from faults("as if {}", EVERY, "reduce", OnOutputs, other_layouts("the output"))
+    yield from faults("as if {}", EVERY, "gather", OnData, _of_data())
+    yield from faults("as if {}", EVERY, "reduce", OnOutputs, _of_types())

@@ -1,0 +1,66 @@
+"""The table of names, names.txt: faults that atoms make, or that are written by hand.
+
+    NAME | WORDS | NEEDS | BUG
+    kernel-one-less  | every kernel size taken as one less
+    tiles-nan-as-zero | nan-as-zero, for strides equal to a kernel above 1
+
+A row names the fault that has these words, or that name, perhaps where a condition holds, of the
+operators that also have what it needs: names of `concerns`, roles and element types, with spaces
+between. One without words is the fault of gradients that its name says.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import get_args
+
+from conformance.dtypes import FLOATS, INTEGERS
+from conformance.faults import concerns
+from conformance.faults.atoms import by_words
+from conformance.faults.conditions import CONDITIONS
+from conformance.faults.fault import BACKWARD, IN_GRADIENT, IN_UNPOOLING, Fault
+from conformance.operators.attributes import Role
+from conformance.operators.needs import Needs
+from conformance.text import did_you_mean
+
+_NEEDS = {
+    **{role: Needs(roles=(role,)) for role in get_args(Role)},
+    **{name: Needs(dtypes=(name,)) for name in (*FLOATS, *INTEGERS)},
+    **{name.lower(): each for name, each in vars(concerns).items() if isinstance(each, Needs)},
+}
+_TWINS = {IN_GRADIENT: Fault.in_gradients, IN_UNPOOLING: Fault.in_unpoolings}
+"""What words of operators with code of their own begin with, and the fault of these."""
+
+
+def named(by_hand: Mapping[str, Fault]) -> Iterator[tuple[str, Fault]]:
+    """Yield the names of the table and their faults, some of which are written by hand.
+
+    These are given by their words. KeyError for unknown words.
+    """
+    names: dict[str, Fault] = {}
+    known = ChainMap(names, dict(by_hand), dict(by_words()))
+    for line in Path(__file__).with_name("names.txt").read_text("utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        name, words, needs, bug = [*map(str.strip, line.split("|")), "", "", ""][:4]
+        fault = _of_words(words or f"{IN_GRADIENT}{name.removeprefix(BACKWARD)}", known)
+        for each in needs.split():
+            fault = fault.needing(_NEEDS[each])
+        names[name] = fault.but(bug=bug)
+        yield name, names[name]
+
+
+def _of_words(words: str, known: Mapping[str, Fault]) -> Fault:
+    if words in known:
+        return known[words]
+    for start, twin in _TWINS.items():
+        if words.startswith(start):
+            fault = twin(_of_words(words.removeprefix(start), known))
+            assert fault is not None, words
+            return fault
+    for condition in CONDITIONS:
+        if words.endswith(condition.words) and words.removesuffix(condition.words) in known:
+            return known[words.removesuffix(condition.words)].where(condition)
+    raise KeyError(f"no fault {words!r}{did_you_mean(words, [*known])}")
