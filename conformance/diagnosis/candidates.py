@@ -60,10 +60,12 @@ class Candidates:
         return self._of(operator, tuple(KINDS))
 
     def _of(self, operator: Operator, kinds: tuple[str, ...]) -> Iterator[Together]:
-        if self.enumerated:
-            for fault in concerning(operator, kinds):
-                if self._is_tried((fault,)):
-                    yield (fault,)
+        if not self.enumerated:
+            return
+        named = {fault.summary for fault in self.catalogue}
+        for fault in concerning(operator, kinds):
+            if fault.summary not in named and self._is_tried((fault,)):
+                yield (fault,)
 
     def _is_tried(self, faults: Together) -> bool:
         return faults not in self.left_out and faults not in self.refuted

@@ -257,6 +257,7 @@ class Experiments:
                 share=Budget().share(LEFT),
             )
             causes, _ = search.run()
+            causes += search.doubtful
             self.on_faults([each.suspect for each in causes if not self._has(each.faults)])
 
     def _on_manner(self, manner: str | None, left: Sequence[Sample]) -> bool:
@@ -366,6 +367,8 @@ class Experiments:
     ) -> Trial | None:
         """Learn when a backend has a fault, in place of what is confirmed and it explains."""
         always = FaultHypothesis(faults, self._known.planting)
+        if not any(map(always.explains, self._known.left)):
+            return None
         covered = [t for t in self._known.confirmed if all(map(always.explains, t.predicted))]
         attempt = partial(self._on_condition, faults, where, rivals)
         return self._in_place_of(covered, attempt) if covered else attempt()
@@ -451,8 +454,8 @@ class Experiments:
 
         A few are enough where they are many of all that is left.
         """
-        left = len(self._known.left)
-        return sum(not self._known.is_explained(s) for s in shown) >= min(_FEW, left / _SHARE)
+        new = sum(not self._known.is_explained(s) for s in shown)
+        return new > 0 and new >= min(_FEW, len(self._known.left) / _SHARE)
 
     def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
         """Confirm a rule for failures, which are of one manner; None in vain."""

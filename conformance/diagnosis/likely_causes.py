@@ -144,6 +144,7 @@ def _proven(
         candidates=candidates,
     )
     experiments = Experiments(known)
+    causes = [*causes, *search.doubtful]
     faults = experiments.on_faults([cause.suspect for cause in causes])
     rules = experiments.on_rules()
     # All failed in the run, also exceptions that readings excuse which are not followed.

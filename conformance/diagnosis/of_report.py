@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -112,28 +113,28 @@ def explained(
             found=found,
         )
 
-    parts: list[list[Diagnosis]] = []
-    ended: dict[str, list[str]] = {}
     searches = _by_operator(mismatches, conforming)
-    for number, (operator, pairs, beside) in enumerate(searches):
+    parts: dict[str, list[Diagnosis]] = {}
+    ended: dict[str, str] = {}
+    for number, operator, others in _in_turn(searches, parts):
+        _, pairs, beside = searches[number]
         asked = laboratory(budget.part(len(searches) - number))
         state = state.with_others(_right_now(pairs, asked))
         left = [pair for pair in pairs if pair[0].case.id not in state.vectors]
-        parts.append(
-            diagnose(
-                left,
-                beside,
-                readings,
-                first=_confirmed(parts),
-                laboratory=asked,
-                unasked=unasked,
-                progress=progress,
-            )
+        first = _causes_of(others)
+        parts[operator] = diagnose(
+            left,
+            beside,
+            readings,
+            first=first,
+            laboratory=asked,
+            unasked=unasked,
+            progress=progress,
         )
-        if asked is not None and asked.ended and not all(d.is_known for d in parts[-1]):
-            ended.setdefault(asked.ended, []).append(operator)
+        if asked is not None and asked.ended and not all(d.is_known for d in parts[operator]):
+            ended[operator] = asked.ended
     told += len(state.vectors)
-    diagnoses = statements.united(parts, told=told, failures=failures)
+    diagnoses = statements.united([*parts.values()], told=told, failures=failures)
     total, sample_of = told, 0
     if diagnoses:
         total, sample_of = diagnoses[0].total, diagnoses[0].sample_of
@@ -146,21 +147,52 @@ def explained(
         ),
     ]
     notes = (*report.notes, state.note) if state.note else report.notes
-    notes += tuple(
-        f"experiments on likely causes ended early: {why}: {listed(names)}"
-        for why, names in ended.items()
-    )
+    notes += tuple(_notes_on(ended))
     if diagnoses and diagnoses[0].sample_of:
         searched = f"{diagnoses[0].total:,} of {failures:,} failures"
         notes += (f"likely causes were searched for {searched}",)
     return replace(report, diagnoses=tuple(diagnoses), notes=notes)
 
 
-def _confirmed(parts: Sequence[Sequence[Diagnosis]]) -> list[Together]:
-    """Return the faults that are causes of other operators, those that were confirmed first."""
+def _in_turn(
+    searches: Sequence[tuple[str, list[Mismatch], list[Vector]]],
+    parts: Mapping[str, list[Diagnosis]],
+) -> Iterator[tuple[int, str, list[list[Diagnosis]]]]:
+    """Yield each search by number and operator, with what was found in the other operators.
+
+    Once more where that may say better what is wrong than what was found before it.
+    """
+    for again in (False, True):
+        for number, (operator, _, _) in enumerate(searches):
+            others = [part for name, part in parts.items() if name != operator]
+            if not again or _is_said_elsewhere(parts[operator], others):
+                yield number, operator, others
+
+
+def _notes_on(ended: Mapping[str, str]) -> Iterator[str]:
+    """Yield why experiments ended early, and of which operators."""
+    for why in dict.fromkeys(ended.values()):
+        names = listed([operator for operator, said in ended.items() if said == why])
+        yield f"experiments on likely causes ended early: {why}: {names}"
+
+
+def _causes_of(parts: Sequence[Sequence[Diagnosis]]) -> list[Together]:
+    """Return the faults that are causes of operators, those that were confirmed first."""
     known = sorted(chain(*parts), key=lambda each: bool(each.proof and each.proof.missing))
     words = (each.named.partition(":")[0] for each in known if each.kind == "fault")
     return [*dict.fromkeys(cause_named(word).faults for word in words if word)]
+
+
+def _is_said_elsewhere(part: Sequence[Diagnosis], others: Sequence[Sequence[Diagnosis]]) -> bool:
+    """Say whether what fits the failures of an operator as well is the cause of more elsewhere."""
+    explained: Counter[str] = Counter()
+    for each in chain(part, *others):
+        explained["+".join(each.faults)] += each.explained
+    return any(
+        explained[name] > explained["+".join(each.faults)]
+        for each in part
+        for name in each.alternatives
+    )
 
 
 def _by_operator(

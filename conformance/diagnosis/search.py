@@ -41,6 +41,8 @@ _LIKELIEST = 24
 """Candidates that are held against conforming vectors, those that explain most."""
 _NEARLY_AS_MUCH = 0.75
 _NEARLY_ALL = 0.9
+_LEAST_SHARE = 4
+"""A cause that is doubtful explains one in so many mismatches at least."""
 _FEW = 24
 _SHARED = 4
 """Mismatches, at least, that a condition is seen in."""
@@ -123,6 +125,7 @@ class Search:
         self._broken: dict[Together, list[bool]] = {}
         # What tells causes apart may lie in few mismatches: more are looked at than searched.
         self._scored = _numbers([each.vector for each in mismatches], _SCORED)
+        self._doubtful: dict[Together, Cause] = {}
         self._pair_searches = _PAIR_SEARCHES
         self._in_vain = _IN_VAIN if candidates.enumerated else 0
 
@@ -142,6 +145,11 @@ class Search:
                 return paired, left
             causes = paired
         return causes, left
+
+    @property
+    def doubtful(self) -> list[Cause]:
+        """Causes against which conforming vectors speak: under a condition, they may be true."""
+        return [*self._doubtful.values()][:_RIVALS]
 
     def extended(self, causes: Sequence[Cause], mismatches: Sequence[Observation]) -> list[int]:
         """Hold the causes found against more mismatches; return those of them left over."""
@@ -229,6 +237,9 @@ class Search:
                 cause = self._best(_pairs(known, active), i)
             if cause is None:
                 cause = self._best(_pairs(self._partners(i, active), active), i)
+            if cause is None and known:
+                others = (fault for (fault,) in self._candidates.of_atoms(self._as_followed[i]))
+                cause = self._best(_pairs(known, [*others]), i)
             if cause is not None:
                 # What both explain together, each alone need not be named for.
                 causes = [
@@ -276,6 +287,7 @@ class Search:
         ]
         plausible = [cause for cause in causes if self._is_plausible(cause, mismatch)]
         if not plausible:
+            self._doubt(causes)
             return None
         best, *others = sorted(plausible, key=lambda cause: cause.score, reverse=True)
         best.rivals = others[:_RIVALS]
@@ -288,6 +300,12 @@ class Search:
         )
         best.alternatives = [*islice(alike, _ALTERNATIVES)]
         return best
+
+    def _doubt(self, causes: Sequence[Cause]) -> None:
+        """Remember what explains most of what was to be, where too much speaks against it."""
+        likeliest = max(causes, key=lambda cause: len(cause.explained), default=None)
+        if likeliest is not None and _LEAST_SHARE * len(likeliest.explained) >= len(self._scored):
+            self._doubtful.setdefault(likeliest.faults, likeliest)
 
     def _while_not_over(self, candidates: Iterable[Together]) -> Iterator[Together]:
         return (faults for faults in candidates if not self._is_over)

@@ -196,24 +196,6 @@ def test_a_fault_in_some_elements_alone_is_named_with_these():
     )
 
 
-@pytest.mark.slow("a fault under a condition stands for it")
-def test_a_fault_of_one_reduction_is_named_with_it():
-    """Other reductions with it would be wrong too, and are not."""
-
-    def backend(operator, inputs, attributes):
-        output = np.asarray(evaluate(operator, inputs, attributes))
-        return np.where(output < 0, output.dtype.type(0), output) if "Max" in operator else output
-
-    vectors = [*light_probes("MaxPool-1")[::4], *light_probes("AvgPool-1")[::4]]
-    assert (
-        api.check(backend, vectors)
-        .diagnoses[0]
-        .summary.endswith(
-            "as if results were 0 where they are negative, where the reduction is maximum"
-        )
-    )
-
-
 @pytest.mark.slow("that such exceptions alone prove nothing is tested without a search")
 def test_exceptions_of_gradients_are_those_of_a_fault():
     """Windows of other strides are more or fewer than the gradients that are given."""

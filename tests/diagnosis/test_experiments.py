@@ -260,7 +260,7 @@ def test_a_fault_is_held_against_all_that_conforms():
         {"window_shape": [2], "window_movement_strides": [2]},
         operator="nGraph-AvgPool",
     )
-    suspects = [Suspect.of([(fault,)])]
+    suspects = [Suspect([(fault,)], [((fault,), ())])]
     trials = [
         Experiments(Knowledge(laboratory, planting, failing, (), others)).on_faults(suspects)[0]
         for others in ((), [as_expected(odd)])
