@@ -57,9 +57,15 @@ def _of_rounded_means(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[
     return encoding.scaled(_AWAY(sums, n), np.ones_like(n))
 
 
-def _of_sums_in_16_bits(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
-    sums, n = _of_sums(gathered, n, encoding)
-    return _wrapped(sums, 16, signed=gathered.data.dtype.kind == "i"), n
+def _of_sums_in(bits: int | None) -> Quotients:
+    """Keep sums in so many bits, None for those of the data's type."""
+
+    def quotients(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
+        sums, n = _of_sums(gathered, n, encoding)
+        kind = gathered.data.dtype
+        return _wrapped(sums, bits or 8 * kind.itemsize, signed=kind.kind == "i"), n
+
+    return quotients
 
 
 def _of_sums_times_counts(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
@@ -118,7 +124,8 @@ _AVERAGES = (
         "averages of integers rounded with the zero point, halves away from zero", before=True
     ),
     _averaged("averages of integers that leave their type wrapped around", saturates=False),
-    _averaged("sums of integers kept in 16 bits", quotients=_of_sums_in_16_bits),
+    _averaged("sums of integers kept in 16 bits", quotients=_of_sums_in(16)),
+    _averaged("sums of integers kept in their own type", quotients=_of_sums_in(None)),
     _averaged(
         "sums of integers times their count kept in 32 bits", quotients=_of_sums_times_counts
     ),
