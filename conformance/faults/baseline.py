@@ -87,8 +87,7 @@ class PlantedFaults:
     def _answer(self, baseline: Baseline, wanted: Wanted | None) -> Answer | None:
         case, right = baseline.case, baseline.pooled
         if right is None or self.remembers:
-            # Gradients of another shape than the output's may fit what a fault makes of it.
-            if not self.remembers and "validate" not in self.steps and case.gradient is None:
+            if not self.remembers and "validate" not in self.steps:
                 return None
             return _if_other(self.wrong(case.inputs, case.attributes), baseline)
         params, plan = self._geometry(case, right)

@@ -474,3 +474,15 @@ def test_blocks_computed_in_a_narrow_type():
     )
     got = answer(words, "AdaptiveAvgPool-8", [data, output], {})
     assert got[0, 0, [10, 11, 12]].tolist() == [4, 3, 2]
+
+
+def test_indices_are_those_of_the_cells_that_are_kept():
+    """A NaN that comes first stays, one that comes later is no larger than what is there."""
+    attributes = {"kernel": [3], "strides": [3], "pads_begin": [0], "pads_end": [0]}
+    fault = by_words()[
+        "as if a cell took the place of the first only if it is larger, for values and indices"
+    ]
+    row = np.array([[[NAN, 1, 2, 1, NAN, 2]]], np.float32)
+    values, indices = faulty(fault)("MaxPool-8", [row], attributes)
+    assert np.array_equal(values, [[[NAN, 2]]], equal_nan=True)
+    assert indices.tolist() == [[[0, 5]]]

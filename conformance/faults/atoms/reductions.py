@@ -12,6 +12,7 @@ import numpy as np
 
 from conformance.dtypes import HALVES, dtype_of, name_of
 from conformance.faults.atoms.atom import Atom, faults
+from conformance.faults.atoms.indices import ChosenCells, numbered
 from conformance.faults.atoms.numbers import is_float
 from conformance.faults.atoms.window_cells import (
     Computed,
@@ -20,10 +21,11 @@ from conformance.faults.atoms.window_cells import (
     WindowCells,
     cells_of,
     computed,
+    in_doubles,
     is_small,
 )
 from conformance.faults.atoms.windows import FIRST_AXIS, LAST_AXIS, Axes
-from conformance.faults.concerns import AVERAGES, EVERY, MAXIMUM, SEVERAL_AXES
+from conformance.faults.concerns import AVERAGES, EVERY, INDEXED, MAXIMUM, SEVERAL_AXES
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import instead
 from conformance.operators.clause import StepWrap
@@ -32,25 +34,25 @@ from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
 
 Comparison = Callable[[Doubles, Doubles], Any]
-"""Which of two cells is kept, from the one kept so far and the next."""
+"""Whether a cell takes the place of the one kept so far, which comes first."""
 
 
-def later_unless_smaller(a: Doubles, b: Doubles) -> Doubles:
-    """Keep the later of two cells unless the one before is larger, which no NaN is."""
-    return np.where(a > b, a, b)
+def unless_smaller(a: Doubles, b: Doubles) -> Any:
+    """Say whether the one before is not larger, which no NaN is."""
+    return ~(a > b)
 
 
 _COMPARISONS: tuple[Atom[Comparison], ...] = (
-    Atom("a cell took the place of the one before unless that is larger", later_unless_smaller),
+    Atom("a cell took the place of the one before unless that is larger", unless_smaller),
     Atom(
         "a cell took the place of the first only if it is larger",
-        lambda a, b: np.where(b > a, b, a),
+        lambda a, b: b > a,
     ),
     Atom(
         "a cell took the place of another only if its magnitude is larger",
-        lambda a, b: np.where(np.abs(b) > np.abs(a), b, a),
+        lambda a, b: np.abs(b) > np.abs(a),
     ),
-    Atom("each cell took the place of the one before", lambda _, b: b),
+    Atom("each cell took the place of the one before", lambda _, b: np.ones(b.shape, np.bool_)),
 )
 
 
@@ -60,8 +62,38 @@ def _compared(comparison: Comparison) -> StepWrap:
 
 def _from_first(windows: WindowCells, comparison: Comparison) -> Doubles:
     """Fold the cells of each window in order, from its first cell on."""
-    nothing = np.where(windows.is_cell.any(-1), windows.cells[..., 0], -np.inf)
-    return windows.fold(nothing, comparison)
+    return windows.fold(_first(windows), lambda a, b: np.where(comparison(a, b), b, a))
+
+
+def _first(windows: WindowCells) -> Doubles:
+    return np.where(windows.is_cell.any(-1), windows.cells[..., 0], -np.inf)
+
+
+def _numbers_of_kept(comparison: Comparison) -> StepWrap:
+    """Return the indices of the cells that are kept where cells are folded in order."""
+
+    def number(cells: ChosenCells) -> Array:
+        gathered = cells.gathered
+        if not is_float(gathered.data) or not is_small(gathered):
+            return cells.at(cells.positions)
+        windows = in_doubles(gathered)
+        kept, taps = _first(windows), np.zeros(windows.cells.shape[:2], np.int64)
+        for tap in range(windows.cells.shape[2]):
+            cell = windows.cells[:, :, tap]
+            takes = windows.is_cell[:, tap] & comparison(kept, cell)
+            kept, taps = np.where(takes, cell, kept), np.where(takes, tap, taps)
+        axes = [*zip(gathered.lo, gathered.hi, gathered.positions, strict=True)]
+        widths = [max(1, int((hi - lo).max(initial=1))) for lo, hi, _ in axes]
+        places = np.unravel_index(taps.reshape(windows.shape), widths)
+        starts = np.meshgrid(*(lo for lo, _, _ in axes), indexing="ij")
+        return cells.at(
+            [
+                positions[np.minimum(start + place, len(positions) - 1)]
+                for (_, _, positions), start, place in zip(axes, starts, places, strict=True)
+            ]
+        )
+
+    return numbered(number)
 
 
 def _compared_by_columns(comparison: Comparison) -> StepWrap:
@@ -288,6 +320,9 @@ def every() -> Iterator[Fault]:
     said = "as if {}, down each column and then from column to column"
     needs = MAXIMUM & SEVERAL_AXES
     yield from faults(said, needs, "reduce", _compared_by_columns, _COMPARISONS)
+    for each in _COMPARISONS:
+        replaces = {"reduce": _compared(each.of), "further": _numbers_of_kept(each.of)}
+        yield Fault(f"as if {each.words}, for values and indices", INDEXED, replaces)
     kinds = (
         Atom("floating-point numbers were compared as signed integers", {"f": "i"}),
         Atom("floating-point numbers were compared as unsigned integers", {"f": "u"}),

@@ -22,7 +22,7 @@ from conformance.faults.atoms.numbers import (
     range_of,
 )
 from conformance.faults.atoms.outputs import Mask, beyond, beyond_groups, entries
-from conformance.faults.atoms.reductions import differences, later_unless_smaller, summed
+from conformance.faults.atoms.reductions import differences, summed, unless_smaller
 from conformance.faults.atoms.window_cells import Reduce, padded_window_cells, window_cells
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import OnOutputs, after, instead
@@ -141,7 +141,7 @@ def _later_wins_over_padding(reduce: Reduce, gathered: Gathered, divisor: Diviso
     values = np.full(taps.cells.shape[:2], -np.inf)
     for tap in range(taps.cells.shape[2]):
         cell = np.where(taps.is_cell[:, tap], taps.cells[:, :, tap], -np.inf)
-        values = later_unless_smaller(values, cell)
+        values = np.where(unless_smaller(values, cell), cell, values)
     return narrow(values.reshape(taps.shape), name_of(gathered.data.dtype))
 
 
