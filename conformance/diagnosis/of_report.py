@@ -119,20 +119,19 @@ def explained(
     for number, operator, others in _in_turn(searches, parts):
         _, pairs, beside = searches[number]
         asked = laboratory(budget.part(len(searches) - number))
-        state = state.with_others(_right_now(pairs, asked))
+        if asked is not None and operator not in parts:
+            state = state.with_others(_right_now(pairs, asked))
         left = [pair for pair in pairs if pair[0].case.id not in state.vectors]
-        first = _causes_of(others)
         parts[operator] = diagnose(
             left,
             beside,
             readings,
-            first=first,
+            first=_causes_of(others),
             laboratory=asked,
             unasked=unasked,
             progress=progress,
         )
-        if asked is not None and asked.ended and not all(d.is_known for d in parts[operator]):
-            ended[operator] = asked.ended
+        ended[operator] = _ended(asked, parts[operator])
     told += len(state.vectors)
     diagnoses = statements.united([*parts.values()], told=told, failures=failures)
     total, sample_of = told, 0
@@ -169,9 +168,16 @@ def _in_turn(
                 yield number, operator, others
 
 
+def _ended(laboratory: Laboratory | None, part: Sequence[Diagnosis]) -> str:
+    """Return why experiments ended before all was known; "" if they did not."""
+    if laboratory is None or all(each.is_known for each in part):
+        return ""
+    return laboratory.ended
+
+
 def _notes_on(ended: Mapping[str, str]) -> Iterator[str]:
     """Yield why experiments ended early, and of which operators."""
-    for why in dict.fromkeys(ended.values()):
+    for why in dict.fromkeys(filter(None, ended.values())):
         names = listed([operator for operator, said in ended.items() if said == why])
         yield f"experiments on likely causes ended early: {why}: {names}"
 
@@ -242,14 +248,12 @@ def _by_clauses(excused: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...],
     return groups
 
 
-def _right_now(mismatches: Sequence[Mismatch], laboratory: Laboratory | None) -> list[Vector]:
-    """Call the lightest failures again, in a laboratory if any; return those that are right now.
+def _right_now(mismatches: Sequence[Mismatch], laboratory: Laboratory) -> list[Vector]:
+    """Call the lightest failures again; return those that are right now.
 
     No arithmetic explains these, and fresh cases tell nothing of them. As long as there are some,
     the others are called in another order: each may be wrong after some calls alone.
     """
-    if laboratory is None:
-        return []
     before = {id(vector): outputs for vector, outputs in mismatches}
     left = sorted((vector for vector, _ in mismatches), key=weight)[:_CALLED_AGAIN]
     laboratory.begin(AGAIN)
