@@ -19,6 +19,7 @@ from conformance.faults.catalogue import (
 )
 from conformance.faults.catalogue.table import named
 from conformance.faults.fault import BACKWARD, Fault
+from conformance.text import did_you_mean, quoted
 
 __all__ = ["CATALOGUE", "fault_named"]
 
@@ -39,5 +40,6 @@ def fault_named(name: str) -> Fault:
     forward = _BY_NAME.get(name.removeprefix(BACKWARD))
     backward = forward.in_gradients() if forward and name.startswith(BACKWARD) else None
     if backward is None:
-        raise UsageError(f"unknown fault {name!r}")
+        meant = did_you_mean(name, _BY_NAME)
+        raise UsageError(f"no fault {quoted(name)}{meant}: see conformance faults")
     return backward
