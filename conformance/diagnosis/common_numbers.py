@@ -1,4 +1,4 @@
-"""Slips of numbers that no grammar can list: those that wrong elements have in common."""
+"""Faults of numbers that no atom can list: those that wrong elements have in common."""
 
 from __future__ import annotations
 
@@ -27,16 +27,18 @@ _DIGITS = 2
 
 Kind = Callable[[Doubles, Doubles, Doubles], Doubles]
 """Numbers made of what was returned, what was expected, and the divisors."""
+Maker = Callable[[float, str], Iterator[Fault]]
+"""Faults made of a number, and of it in words."""
 
 
 def of_common_numbers(
     samples: Sequence[Sample], readings: Callable[[Vector], Mapping[str, str]]
 ) -> Iterator[Fault]:
-    """Yield slips in which numbers occur that many wrong elements have in common.
+    """Yield faults in which numbers occur that many wrong elements have in common.
 
     `readings` says which ones the backend follows on a vector.
     """
-    for number, (kind, _) in enumerate(_KINDS):
+    for kind, make in _KINDS:
         seen = Counter(
             chain.from_iterable(
                 _numbers(sample, layout_of(sample.vector, readings(sample.vector)), kind)
@@ -45,7 +47,7 @@ def of_common_numbers(
         )
         for value, count in seen.most_common(_MOST):
             if count >= _FEWEST:
-                yield from _faults_of(number, value)
+                yield from _faults_of(make, value)
 
 
 def _numbers(sample: Sample, layout: Layout, kind: Kind) -> list[float]:
@@ -78,7 +80,7 @@ def _bits(returned: Doubles, expected: Doubles, _divisors: Doubles) -> Doubles:
     return right + np.arange(2) if 0 < right < _MOST_BITS else np.zeros(0)
 
 
-_KINDS: tuple[tuple[Kind, Callable[[float, str], Iterator[Fault]]], ...] = (
+_KINDS: tuple[tuple[Kind, Maker], ...] = (
     (_returned, numbers.of_number),
     (_returned, cells.of_number),
     (lambda returned, expected, _divisors: returned / expected, numbers.of_factor),
@@ -92,7 +94,5 @@ _KINDS: tuple[tuple[Kind, Callable[[float, str], Iterator[Fault]]], ...] = (
 
 
 @lru_cache(maxsize=1024)  # numbers are those of a backend: there is no end of them
-def _faults_of(kind: int, value: float) -> tuple[Fault, ...]:
-    words = f"{value:g}"
-    made = _KINDS[kind][1](value, words)
-    return tuple(made)
+def _faults_of(make: Maker, value: float) -> tuple[Fault, ...]:
+    return tuple(make(value, f"{value:g}"))

@@ -19,12 +19,11 @@ from conformance.budget import Budget, Share
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.conditions import Where
 from conformance.diagnosis.features import LIGHT, apart, features, spread, weight
+from conformance.diagnosis.planting import Together
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
 from conformance.faults.fault import Fault
 from conformance.progress import Progress
 from conformance.vector import Vector
-
-Together = tuple[Fault, ...]
 
 _ROUNDS = (40, 12, 8)  # mismatches of a sample, round by round
 _CAUSES = 12

@@ -66,7 +66,7 @@ class Failures:
     def rule(
         self, hypothesis: Hypothesis, explained: Sequence[int], proof: Proof, smallest: str = ""
     ) -> Diagnosis:
-        """Return a rule or a slip as a diagnosis."""
+        """Return a rule as a diagnosis."""
         return _summarized(
             self._diagnosis(explained),
             behaviour=hypothesis.words,

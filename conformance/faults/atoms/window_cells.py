@@ -148,7 +148,7 @@ def is_small(gathered: Gathered) -> bool:
     return bool(taps * prod(gathered.data.shape[:2]) <= _MOST_CELLS)
 
 
-@lru_cache(maxsize=8)  # many slips are tried on one vector
+@lru_cache(maxsize=8)  # many faults are tried on one vector
 def in_doubles(gathered: Gathered) -> WindowCells:
     """Return the cells that gathered windows read, as doubles."""
     return window_cells(replace(gathered, data=widen(gathered.data)))
