@@ -13,12 +13,12 @@ from conformance.diagnosis.elements import layout_of
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.instead import Instead
-from conformance.diagnosis.planting import Planting, Together, behaviour_of
+from conformance.diagnosis.planting import Planting, behaviour_of
 from conformance.diagnosis.reproduce import Observation, equal_numbers
 from conformance.diagnosis.shares import INSTEAD
 from conformance.faults.atoms import KINDS, faults_of
 from conformance.faults.catalogue import CATALOGUE
-from conformance.faults.fault import Fault
+from conformance.faults.fault import Fault, Together
 from conformance.operators import operator_named
 from conformance.operators.operator import Operator
 from conformance.reference.rounding import widen

@@ -23,7 +23,7 @@ from conformance.cases.minimize import polished
 from conformance.diagnosis.conditions import Where
 from conformance.diagnosis.hypothesis import Bools, Hypothesis, Sample
 from conformance.diagnosis.knowledge import Knowledge
-from conformance.diagnosis.planting import FaultHypothesis, Together
+from conformance.diagnosis.planting import FaultHypothesis
 from conformance.diagnosis.reproduce import equal_numbers
 from conformance.diagnosis.rule_search import RuleSearch
 from conformance.diagnosis.rules import Rule, manner_of
@@ -33,7 +33,7 @@ from conformance.diagnosis.smallest import as_python
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import BASES, Trying, tells_elements_apart
 from conformance.diagnosis.wrong_elements import Elements
-from conformance.faults.fault import Fault
+from conformance.faults.fault import Fault, Together
 from conformance.record.report import Proof
 from conformance.reference.rounding import Doubles, widen
 from conformance.vector import Case, Vector
@@ -47,6 +47,8 @@ _FEW_STRAYS = 10
 """One in so many cases on which a fault does not show may fail without any known cause."""
 _CONDITIONS = 6
 """Times that fresh cases are drawn for the condition of a fault, at most."""
+_SEARCHES = 4
+"""Searches for other faults than those that were refuted, at most."""
 _FEW = 6
 """Cases on which a fault has to show before a condition is learned for it."""
 
@@ -243,17 +245,20 @@ class Experiments:
         return None
 
     def _on_left(self) -> None:
-        """Look for other faults in what those leave over that were refuted, as long as some are."""
+        """Look for other faults in what those leave over that were refuted."""
         known: set[Together] = set()
-        while self._refuted > known and not self._is_enough:
+        for _ in range(_SEARCHES):
+            if not self._refuted > known or self._is_enough:
+                break
             known = {*self._refuted}
-            observation = self._known.planting.observation
+            planting = self._known.planting
             # What is refused where a rule says as well.
             left = [s for s in self._known.left if s.outputs is not None or not s.vector.values]
             search = Search(
-                [observation(sample) for sample in left],
-                [observation(sample) for sample in self._known.conforming],
+                [planting.observation(sample) for sample in left],
+                [planting.unanswered(sample.vector) for sample in self._known.conforming],
                 replace(self._known.candidates, refuted=known),
+                reproductions=planting.reproductions,
                 share=Budget().share(LEFT),
             )
             causes, _ = search.run()

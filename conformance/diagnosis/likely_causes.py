@@ -13,14 +13,13 @@ from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import LIGHT, size, spread, thinned, weight
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
-from conformance.diagnosis.planting import FaultHypothesis, Planting, Together, with_gradients
-from conformance.diagnosis.reproduce import Observation
+from conformance.diagnosis.planting import FaultHypothesis, Planting, with_gradients
 from conformance.diagnosis.search import Cause, Search
 from conformance.diagnosis.shares import SEARCH
 from conformance.diagnosis.statements import Failures, Mismatch
 from conformance.diagnosis.trial import Trial
 from conformance.faults.catalogue import CATALOGUE
-from conformance.faults.fault import Fault
+from conformance.faults.fault import Fault, Together
 from conformance.faults.planted import LARGEST
 from conformance.progress import Progress
 from conformance.record.report import Diagnosis, Proof
@@ -72,16 +71,18 @@ def diagnose(
     some = thinned([pair for pair in pairs if _is_small(pair[0].case)], _ALIKE)
     common = of_common_numbers(samples_from(some), of) if enumerated else ()
     candidates = Candidates((*catalogue, *common), first, enumerated)
+    planting = Planting(of, laboratory.budget if laboratory is not None else None)
     search = Search(
-        [Observation(vector, outputs, of(vector)) for vector, outputs in pairs],
-        [Observation(vector, None, of(vector)) for vector in spread(conforming, CONFORMING)],
+        [planting.observed(*pair) for pair in pairs],
+        [planting.unanswered(vector) for vector in spread(conforming, CONFORMING)],
         candidates,
+        reproductions=planting.reproductions,
         progress=progress,
         # No clock takes away what recorded answers tell.
         share=Budget().share(SEARCH),
     )
     causes, left = search.run()
-    left += search.extended(causes, [Observation(v, outputs, of(v)) for v, outputs in others])
+    left += search.extended(causes, [planting.observed(*pair) for pair in others])
     pairs += others
     causes = [_in_gradients_too(cause, search) for cause in causes]
     known = Failures(pairs, search.features, search.others)
@@ -89,9 +90,7 @@ def diagnose(
     if laboratory is None:
         diagnoses = [known.fault(cause, Proof(missing=unasked)) for cause in causes]
         return [*diagnoses, *known.unknown(left)]
-    return _proven(
-        known, search, candidates, causes, conforming, Planting(of, laboratory.budget), laboratory
-    )
+    return _proven(known, search, candidates, causes, conforming, planting, laboratory)
 
 
 def _in_gradients_too(cause: Cause, search: Search) -> Cause:

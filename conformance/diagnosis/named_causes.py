@@ -34,7 +34,6 @@ from conformance.diagnosis.instead import Instead, constant
 from conformance.diagnosis.planting import (
     FaultHypothesis,
     Planting,
-    Together,
     behaviour_of,
     with_gradients,
 )
@@ -43,6 +42,7 @@ from conformance.diagnosis.wrong_elements import Elements
 from conformance.errors import UsageError
 from conformance.faults.atoms import by_words
 from conformance.faults.catalogue import CATALOGUE, fault_named
+from conformance.faults.fault import Together
 from conformance.text import did_you_mean, quoted
 from conformance.vector import Combination, Vector
 

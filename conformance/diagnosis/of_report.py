@@ -18,12 +18,12 @@ from conformance.diagnosis.features import thinned, weight
 from conformance.diagnosis.laboratory import Laboratory, samples_from
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.named_causes import cause_named, explaining
-from conformance.diagnosis.planting import Together
 from conformance.diagnosis.shares import AGAIN, STATE
 from conformance.diagnosis.state import StateReport, of_state
 from conformance.diagnosis.statements import Mismatch
 from conformance.diagnosis.varied import findings_of, is_varied
 from conformance.dtypes import name_of
+from conformance.faults.fault import Together
 from conformance.judging.distributed import Distributed
 from conformance.judging.judge import accepted
 from conformance.judging.votes import separators
@@ -35,8 +35,8 @@ from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
 
 _CALLED_AGAIN = 1000
 _AT_ONCE = 16
-_CONFORMING, _BESIDE = 400, 4
-"""Conforming vectors, of an operator that fails and of each other one, that are read."""
+_CONFORMING = 400
+"""Conforming vectors of an operator that are read."""
 _VALID = 24
 """Valid vectors of an operator that invalid cases are made of, about."""
 
@@ -207,16 +207,16 @@ def _by_operator(
     """Return each operator with the failures of it and its gradient, most first, and what conforms.
 
     Operators share no work that a search may be: what one has takes nothing from others. What
-    conforms is of the same operator, and of those that never fail: what is wrong has to be right
-    there.
+    conforms is of the same operator: another one may be other code.
     """
     failed: dict[str, list[Mismatch]] = {}
     for vector, outputs in mismatches:
         failed.setdefault(forward_name(vector.case.operator), []).append((vector, outputs))
-    of = {id(vector): forward_name(vector.case.operator) for vector in conforming}
-    never = [vector for vector in conforming if of[id(vector)] not in failed]
+    right: dict[str, list[Vector]] = {}
+    for vector in conforming:
+        right.setdefault(forward_name(vector.case.operator), []).append(vector)
     return [
-        (operator, pairs, [*(v for v in conforming if of[id(v)] == operator), *never])
+        (operator, pairs, right.get(operator, []))
         for operator, pairs in sorted(failed.items(), key=lambda item: -len(item[1]))
     ]
 
@@ -300,15 +300,12 @@ def _mismatches(
 def _conforming(
     sources: Sequence[Source], right: Mapping[str, Sequence[str]], failed: Collection[str]
 ) -> list[Vector]:
-    """Return some of the vectors that conform, by the ids of those of each operator.
-
-    Few of operators of which none `failed`: what fails in others has to be right there.
-    """
+    """Return some of the vectors that conform of operators that `failed`, by their ids."""
     conforming: list[Vector] = []
     for source in sources:
         ids = right.get(source.operator, [])
-        most = _CONFORMING if forward_name(source.operator) in failed else _BESIDE
-        conforming += _read(source, thinned(ids, most))
+        if forward_name(source.operator) in failed:
+            conforming += _read(source, thinned(ids, _CONFORMING))
     return conforming
 
 

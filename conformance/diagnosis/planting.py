@@ -10,11 +10,10 @@ from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.reproduce import Observation, Reproductions
 from conformance.diagnosis.rules import Rule
 from conformance.faults.baseline import Raised
-from conformance.faults.fault import IN_GRADIENT, Fault
+from conformance.faults.fault import IN_GRADIENT, Fault, Together
 from conformance.reference.rounding import Doubles, widen
-from conformance.vector import Combination, Vector
+from conformance.vector import Combination, Outputs, Vector
 
-Together = tuple[Fault, ...]
 TOGETHER = ", together with: "
 
 
@@ -43,45 +42,40 @@ class Planting:
     ) -> None:
         self.readings = readings
         self.budget = budget or Budget()
-        self._reproductions = Reproductions(self.budget)
-        self._observed: dict[int, tuple[Vector, Observation]] = {}
-        self._shown: dict[tuple[Together, int], bool] = {}
-        self._sampled: dict[int, tuple[Sample, Observation]] = {}
+        self.reproductions = Reproductions(self.budget)
+        self._observed: dict[int, Observation] = {}
+        self._unanswered: dict[int, Observation] = {}
         self._values: dict[tuple[Together, int], Doubles | None] = {}
 
     def shows(self, faults: Together, vectors: Sequence[Vector]) -> list[bool]:
         """Say of each vector whether a backend that has faults, and no others, fails it."""
-        new = {id(v): v for v in vectors if (faults, id(v)) not in self._shown}
-        observations = [self._unanswered(vector) for vector in new.values()]
-        for number, shown in zip(new, self._reproductions.shows(faults, observations), strict=True):
-            self._shown[faults, number] = shown
-        return [self._shown[faults, id(vector)] for vector in vectors]
+        return self.reproductions.shows(faults, [*map(self.unanswered, vectors)])
 
     def shows_in_doubt(self, faults: Together, vector: Vector) -> bool:
         """Say whether a backend that has faults fails a vector under other readings, too.
 
         Those that it seems to follow may be an effect of the faults.
         """
-        return self._reproductions.shows(faults, [self._unanswered(vector).doubted])[0]
+        return self.reproductions.shows(faults, [self.unanswered(vector).doubted])[0]
 
     def reproduces(self, faults: Together, sample: Sample, *, telling: bool = True) -> bool:
         """Say whether a backend that has faults would answer as the backend did.
 
         It may differ by rounding, but by less than from what is right, if that is `telling`.
         """
-        return self._reproductions.reproduce(faults, self.observation(sample), telling=telling)
+        return self.reproductions.reproduce(faults, self.observation(sample), telling=telling)
 
     def reproduces_in_part(self, faults: Together, sample: Sample) -> bool:
         """Say whether it would answer so in all elements that the faults make wrong."""
-        return self._reproductions.reproduce_in_part(faults, self.observation(sample))
+        return self.reproductions.reproduce_in_part(faults, self.observation(sample))
 
     def values(self, faults: Together, vector: Vector) -> Doubles | None:
         """Return what it would make of the first output; None if that has another shape or type."""
         key = faults, id(vector)
         if key not in self._values:
-            observation = self._unanswered(vector)
+            observation = self.unanswered(vector)
             right = observation.baselines[0][1].right
-            answer = next(iter(self._reproductions.answers(faults, observation)), (right,))[0]
+            answer = next(iter(self.reproductions.answers(faults, observation)), (right,))[0]
             self._values[key] = None
             if not isinstance(right, Raised) and not isinstance(answer, Raised):
                 one, other = answer[0], right[0]
@@ -91,20 +85,21 @@ class Planting:
 
     def observation(self, sample: Sample) -> Observation:
         """Return a sample under the readings that the backend follows."""
-        if id(sample) not in self._sampled:
-            readings = self.readings(sample.vector)
-            # The sample is kept, so that no other one gets its identity.
-            self._sampled[id(sample)] = (
-                sample,
-                Observation(sample.vector, sample.outputs, readings),
-            )
-        return self._sampled[id(sample)][1]
+        return self.observed(sample.vector, sample.outputs)
 
-    def _unanswered(self, vector: Vector) -> Observation:
+    def observed(self, vector: Vector, outputs: Outputs | None) -> Observation:
+        """Return a vector and what the backend made of it, which it is asked for once."""
         if id(vector) not in self._observed:
-            observation = Observation(vector, None, self.readings(vector))
-            self._observed[id(vector)] = vector, observation
-        return self._observed[id(vector)][1]
+            self._observed[id(vector)] = Observation(vector, outputs, self.readings(vector))
+        return self._observed[id(vector)]
+
+    def unanswered(self, vector: Vector) -> Observation:
+        """Return a vector of which no answer is known, or matters."""
+        if id(vector) in self._observed:
+            return self._observed[id(vector)]
+        if id(vector) not in self._unanswered:
+            self._unanswered[id(vector)] = Observation(vector, None, self.readings(vector))
+        return self._unanswered[id(vector)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

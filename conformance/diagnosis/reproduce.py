@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
@@ -23,7 +24,7 @@ from conformance.faults.baseline import (
     outputs_or_none,
     right_operator,
 )
-from conformance.faults.fault import Fault
+from conformance.faults.fault import Together
 from conformance.judging.judge import accepted
 from conformance.operators import Clause, disputed_of, operator_named
 from conformance.operators.operator import Operator
@@ -50,7 +51,7 @@ class Match(IntEnum):
     EXACT = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Observation:
     """A vector and what the backend returned for it; None stands for an exception.
 
@@ -169,16 +170,24 @@ class Observation:
 class Reproductions:
     """What faults make of observations; each is planted once per operator and readings.
 
-    Answers are counted in a `budget`.
+    Answers are counted in a `budget`, and what is known of one is not worked out again.
     """
 
     def __init__(self, budget: Budget | None = None) -> None:
-        self._budget = budget or Budget()
-        self._planted: dict[tuple[int, ...], dict[tuple[str, str], PlantedFaults]] = {}
+        self.budget = budget or Budget()
+        self._planted: dict[Together, dict[tuple[str, str], PlantedFaults]] = {}
+        self._matched: dict[tuple[Together, bool], dict[Observation, Match]] = {}
+        self._shown: dict[Together, dict[Observation, bool]] = {}
+
+    def counted_in(self, budget: Budget) -> Reproductions:
+        """Return the same, with all that is known, which counts further answers elsewhere."""
+        other = copy(self)
+        other.budget = budget
+        return other
 
     def answers(
         self,
-        faults: tuple[Fault, ...],
+        faults: Together,
         observation: Observation,
         wanted: Wanted | None = None,
     ) -> list[tuple[Answer, Baseline]]:
@@ -193,10 +202,10 @@ class Reproductions:
         faults = tuple(fault for fault in faults if fault.concerns(operator))
         if not faults:
             return []
-        planted = self._planted.setdefault(tuple(map(id, faults)), {})
+        planted = self._planted.setdefault(faults, {})
         answers = []
         for combination, baseline in observation.baselines:
-            self._budget.spend(ANSWER)
+            self.budget.spend(ANSWER)
             key = (operator.name, repr(sorted(combination.items())))
             if key not in planted:
                 planted[key] = PlantedFaults(faults, operator.name, combination)
@@ -205,12 +214,12 @@ class Reproductions:
                 answers.append((answer, baseline))
         return answers
 
-    def match(self, faults: tuple[Fault, ...], observation: Observation) -> Match:
+    def match(self, faults: Together, observation: Observation) -> Match:
         """Say how well faults reproduce what the backend returned for a vector."""
         return self.matches(faults, [observation])[0]
 
     def reproduce(
-        self, faults: tuple[Fault, ...], observation: Observation, *, telling: bool = True
+        self, faults: Together, observation: Observation, *, telling: bool = True
     ) -> bool:
         """Say whether faults reproduce what was returned, under the readings followed or others.
 
@@ -221,7 +230,7 @@ class Reproductions:
             for each in (observation, observation.doubted)
         )
 
-    def reproduce_in_part(self, faults: tuple[Fault, ...], observation: Observation) -> bool:
+    def reproduce_in_part(self, faults: Together, observation: Observation) -> bool:
         """Say whether faults reproduce nearly all that they make wrong, though more is wrong."""
         got = observation.outputs
         if not got:
@@ -240,7 +249,7 @@ class Reproductions:
 
     def matches(
         self,
-        faults: tuple[Fault, ...],
+        faults: Together,
         observations: Sequence[Observation],
         *,
         telling: bool = True,
@@ -250,6 +259,14 @@ class Reproductions:
         What differs from the right answer by as little as from theirs is no match, unless it need
         not be `telling`.
         """
+        known = self._matched.setdefault((faults, telling), {})
+        new = [each for each in dict.fromkeys(observations) if each not in known]
+        known |= zip(new, self._new_matches(faults, new, telling=telling), strict=True)
+        return [known[each] for each in observations]
+
+    def _new_matches(
+        self, faults: Together, observations: Sequence[Observation], *, telling: bool
+    ) -> list[Match]:
         matches = [Match.NO] * len(observations)
         to_judge: list[tuple[int, Match, Outputs]] = []
         for number, observation in enumerate(observations):
@@ -271,7 +288,7 @@ class Reproductions:
                 matches[number] = max(matches[number], match)
         return matches
 
-    def likeness(self, faults: tuple[Fault, ...], observation: Observation) -> float:
+    def likeness(self, faults: Together, observation: Observation) -> float:
         """Return the share of elements that faults explain better than none; 0 if no better."""
         best = 0.0
         for answer, baseline in self.answers(faults, observation):
@@ -279,8 +296,14 @@ class Reproductions:
             best = max(best, gained)
         return best
 
-    def shows(self, faults: tuple[Fault, ...], observations: Sequence[Observation]) -> list[bool]:
+    def shows(self, faults: Together, observations: Sequence[Observation]) -> list[bool]:
         """Say of each vector whether faults keep it from conforming, whatever the readings."""
+        known = self._shown.setdefault(faults, {})
+        new = [each for each in dict.fromkeys(observations) if each not in known]
+        known |= zip(new, self._newly_shown(faults, new), strict=True)
+        return [known[each] for each in observations]
+
+    def _newly_shown(self, faults: Together, observations: Sequence[Observation]) -> list[bool]:
         answers = [self.answers(faults, observation) for observation in observations]
         # Where the answer is the right one under some readings, the vector conforms.
         shown = [

@@ -19,9 +19,8 @@ from conformance.budget import Budget, Share
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.conditions import Where
 from conformance.diagnosis.features import LIGHT, apart, features, spread, weight
-from conformance.diagnosis.planting import Together
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
-from conformance.faults.fault import Fault
+from conformance.faults.fault import Fault, Together
 from conformance.progress import Progress
 from conformance.vector import Vector
 
@@ -108,6 +107,7 @@ class Search:
         conforming: Sequence[Observation],
         candidates: Candidates,
         *,
+        reproductions: Reproductions | None = None,
         progress: Progress | None = None,
         share: Share | None = None,
     ) -> None:
@@ -120,7 +120,7 @@ class Search:
         self._named = candidates.named
         self._progress = progress
         self._share = share or Budget().share()
-        self._reproductions = Reproductions(self._share.budget)
+        self._reproductions = (reproductions or Reproductions()).counted_in(self._share.budget)
         self._broken: dict[Together, list[bool]] = {}
         # What tells causes apart may lie in few mismatches: more are looked at than searched.
         self._scored = _numbers([each.vector for each in mismatches], _SCORED)

@@ -161,9 +161,14 @@ class Baseline:
 
 
 class Pooled:
-    """What the steps of a right operator give for a case that it accepts."""
+    """What the steps of a right operator give for a case that it accepts.
+
+    `others` holds what its step `reduce` gives for what faults gather, by a key of that: many of
+    them gather the same.
+    """
 
     def __init__(self, case: Case, right: FaultyOperator, params: Params, plan: Plan) -> None:
+        self.others: dict[tuple[Any, ...], Array] = {}
         self.params = params
         self.plan = plan
         self.beside = right.right.beside(case.inputs)
@@ -204,7 +209,12 @@ class _KnownReduce:
         right = self.right
         if right is not None and divisor is right.plan.divisor and _same(gathered, right.gathered):
             return right.reduced.copy()
-        return self._reduce(gathered, divisor)
+        if right is None or type(gathered) is not Gathered:
+            return self._reduce(gathered, divisor)
+        key = _key(gathered, divisor)
+        if key not in right.others:
+            right.others[key] = self._reduce(gathered, divisor)
+        return right.others[key].copy()
 
 
 class _KnownFurther:
@@ -233,6 +243,17 @@ def _of_values(params: Params) -> tuple[Any, ...]:
         *(params.exponent, params.index_axis, params.index_type, params.storage_order),
         *(params.nan, params.activation, encoding_of(params)),
         inferred if any(params.fixed_output) else (),  # which a reading counts indices in
+    )
+
+
+def _key(gathered: Gathered, divisor: Divisor) -> tuple[Any, ...]:
+    """Return what the values of a step depend on that is given what was gathered."""
+    ranges = (*gathered.lo, *gathered.hi, *gathered.positions, divisor, *gathered.windows.lengths)
+    data = gathered.data, gathered.beside
+    return (
+        *(each.tobytes() for each in ranges),
+        *((each.shape, each.tobytes()) for each in data if each is not None),
+        gathered.params,
     )
 
 

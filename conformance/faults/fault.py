@@ -114,6 +114,10 @@ class Fault:
         return _in_unpoolings(self)
 
 
+Together = tuple[Fault, ...]
+"""Faults that are there at once."""
+
+
 def _is_of(fault: Fault, steps: set[str], *wraps: type) -> bool:
     """Say whether operators of other code, which share some steps and wraps, may have a fault."""
     shared = all(step in steps or isinstance(wrap, wraps) for step, wrap in fault.replaces.items())

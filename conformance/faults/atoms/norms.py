@@ -11,14 +11,16 @@ import numpy as np
 from conformance.dtypes import dtype_of, name_of
 from conformance.faults.atoms import lists
 from conformance.faults.atoms.atom import Atom, faults
+from conformance.faults.atoms.gradients import type_of, with_terms
 from conformance.faults.atoms.window_cells import Reduce, in_doubles, is_small
-from conformance.faults.concerns import NORMS
-from conformance.faults.fault import Fault
+from conformance.faults.concerns import GRADIENTS_OF_NORMS, NORMS
+from conformance.faults.fault import IN_GRADIENT, Fault
 from conformance.faults.wraps import instead, resolving
 from conformance.operators import pipeline as steps
 from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
+from conformance.reference.gradient import Shares
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
 
@@ -26,6 +28,9 @@ Power = Atom[Callable[[Array, int], Array]]
 """What is added: words, and from cells and p what each adds."""
 Root = Atom[Callable[[Array, int, Gathered], Array]]
 """What is made of the sum: words with {} in its place, and values from sums, p and windows."""
+
+Weight = Callable[[Gathered], Array]
+"""A factor for the sum of each window, (o1..or)."""
 
 
 def _root(sums: Array, p: int, _gathered: Gathered) -> Array:
@@ -47,11 +52,25 @@ def _of(words: str, change: Callable[[Array, Gathered], Array]) -> Root:
     return Root(words, lambda sums, p, given: _root(change(sums, given), p, given))
 
 
+def _weighted(weight: Atom[Weight]) -> Root:
+    """Take the p-th root of sums times a weight of their windows."""
+    words = f"the p-th root of {{}} {weight.words}"
+    return _of(words, lambda sums, given: sums * weight.of(given))
+
+
 def _plus(epsilon: float) -> Root:
     """Add a number to sums."""
     return _of(f"the p-th root of {{}} and {epsilon:g}", lambda sums, _: sums + epsilon)
 
 
+_WEIGHTS: tuple[Atom[Weight], ...] = (
+    Atom("over the cells of the input", lambda given: 1.0 / _cells_in_input(given)),
+    Atom("over all cells of the window", lambda given: 1.0 / _cells(given)),
+    Atom(
+        "over the cells of the input times all cells of the window",
+        lambda given: _cells(given) / _cells_in_input(given),
+    ),
+)
 _MAGNITUDES = Power("magnitudes to the power of p", lambda cells, p: np.abs(cells) ** p)
 _POWERS = (
     _MAGNITUDES,
@@ -74,17 +93,7 @@ _ROOTS: tuple[Root, ...] = (
     ),
     _of("the p-th root of {}, or 0 if that is negative", lambda sums, _: np.maximum(sums, 0.0)),
     _of("the p-th root of the magnitude of {}", lambda sums, _: np.abs(sums)),
-    _of(
-        "the p-th root of {} over the cells of the input",
-        lambda sums, given: sums / _cells_in_input(given),
-    ),
-    _of(
-        "the p-th root of {} over all cells of the window", lambda sums, given: sums / _cells(given)
-    ),
-    _of(
-        "the p-th root of {} over the cells of the input times all cells of the window",
-        lambda sums, given: sums / _cells_in_input(given) * _cells(given),
-    ),
+    *map(_weighted, _WEIGHTS),
     _of(
         "the p-th root of {} and 1 for each cell beyond the input",
         lambda sums, given: (
@@ -142,6 +151,29 @@ def _with_exponent(of: Callable[..., tuple[int, ...]]) -> StepWrap:
     return resolving(change)
 
 
+def _gradient_of(weight: Weight) -> StepWrap:
+    """Take the gradients of norms whose sums have a weight."""
+
+    def change(shares: Shares, gathered: Gathered) -> Shares:
+        factors = weight(gathered) ** (1.0 / gathered.params.exponent)
+        values = widen(shares.values) * factors.ravel()[shares.windows]
+        return replace(shares, values=narrow(values, type_of(shares)))
+
+    return with_terms(change)
+
+
+def _times_powers(right: Reduce) -> Reduce:
+    """Multiply what each cell gets by its power: nothing times infinity is NaN."""
+
+    def reduce(gathered: Gathered, divisor: Divisor) -> Array:
+        values = right(gathered, divisor)
+        powers = np.abs(widen(gathered.data)) ** (gathered.params.exponent - 1)
+        is_finite = np.isfinite(widen(narrow(powers, name_of(values.dtype))))
+        return np.where(is_finite, values, values.dtype.type(np.nan))
+
+    return reduce
+
+
 # Faults ------------------------------------------------------------------------------------------
 
 
@@ -154,6 +186,10 @@ def every() -> Iterator[Fault]:
         if (power, root) != (_MAGNITUDES, _ROOT):
             said = root.words.format(f"the sum of {power.words}")
             yield Fault(f"as if norms were {said}", NORMS, {"reduce": _norm(power, root)})
+    said = f"{IN_GRADIENT}as if norms were {_ROOT.words.format(f'the sum of {_MAGNITUDES.words}')}"
+    yield from faults(f"{said} {{}}", GRADIENTS_OF_NORMS, "reduce", _gradient_of, _WEIGHTS)
+    said = "as if what a cell gets were multiplied by its own power, NaN for one that is not finite"
+    yield Fault(said, GRADIENTS_OF_NORMS, {"reduce": _times_powers})
     kinds = [Atom(kind, kind) for kind in ("float16", "bfloat16", "float32")]
     said = "as if powers and their sums were kept in {}"
     yield from faults(said, NORMS, "reduce", _kept_in, kinds)
