@@ -31,15 +31,13 @@ from conformance.cases.near import called_on
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import spread, thinned
-from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory
-from conformance.diagnosis.planting import FaultHypothesis, Planting
-from conformance.diagnosis.reproduce import Observation
+from conformance.diagnosis.predictions import Predictions
+from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.search import Search
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import clauses_about, tells_elements_apart
-from conformance.diagnosis.wrong_elements import Elements
 from conformance.faults import CATALOGUE, Fault, faulty
 from conformance.operators import OPERATORS
 from conformance.vector import Array, Vector
@@ -61,28 +59,28 @@ _FEWEST = 3
 class Alike:
     """The faults that reproduce half of some failures or more: the one planted, and its like."""
 
-    def __init__(self, failing: Sequence[Sample], planting: Planting) -> None:
+    def __init__(self, failing: Sequence[Sample], predictions: Predictions) -> None:
         self._failing = failing[:: -(-len(failing) // _LOOKED_AT) or 1]
-        self._planting = planting
+        self._predictions = predictions
         self._known: dict[object, bool] = {}
 
     def __contains__(self, faults: object) -> bool:
         """Say whether some faults are among them."""
         if faults not in self._known:
-            found = (self._planting.reproduces(faults, sample) for sample in self._failing)
+            found = (self._predictions.reproduces(faults, sample) for sample in self._failing)
             self._known[faults] = 2 * sum(found) >= len(self._failing)
         return self._known[faults]
 
 
 def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Experiments:
     """Return the experiments on a backend that has faults, when they are over."""
-    runner, planting = InProcess(backend), Planting(lambda _: {})
+    runner, predictions = InProcess(backend), Predictions(lambda _: {})
     run = Laboratory(runner, lambda _: {}, steps=10**9).ask(vectors)
     failing = [sample for sample in run if sample.failed]
     conforming = [sample for sample in run if not sample.failed]
     chosen_ones = {id(vector) for vector in spread([s.vector for s in failing], 240)}
     failing = [sample for sample in failing if id(sample.vector) in chosen_ones]
-    alike = Alike(failing, planting)
+    alike = Alike(failing, predictions)
     candidates = Candidates()
     if mode == "unseen":
         candidates = Candidates([fault for fault in CATALOGUE if (fault,) not in alike])
@@ -90,23 +88,24 @@ def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Expe
         candidates = Candidates(left_out=alike)
     step = -(-len(conforming) // 240) or 1
     search = Search(
-        [Observation(s.vector, s.outputs, {}) for s in failing],
-        [Observation(s.vector, None, {}) for s in conforming[::step]],
+        [predictions.observation(s) for s in failing],
+        [predictions.unanswered(s.vector) for s in conforming[::step]],
         candidates,
+        reproductions=predictions.reproductions,
     )
-    causes, _ = search.run()
+    fits, _ = search.run()
     others = [sample for number, sample in enumerate(conforming) if number % step]
     laboratory = Laboratory(runner, lambda _: {})
     known = Knowledge(
         laboratory,
-        planting,
+        predictions,
         failing,
         conforming[::step],
         others[:_OTHERS],
         candidates=candidates,
     )
     done = Experiments(known)
-    done.on_faults([cause.suspect for cause in causes])
+    done.on_faults(fits)
     done.on_rules()
     return done
 
@@ -177,8 +176,7 @@ def proven_by(done: Experiments) -> list[Trial]:
 
 
 def _outcome(proven: Sequence[Trial], sample: Sample) -> str:
-    hypotheses = [trial.hypothesis for trial in proven]
-    showing = [each for each in hypotheses if each.fails(sample.vector)]
+    showing = [trial for trial in proven if trial.fails(sample.vector)]
     if not showing:
         return "fails" if sample.failed else "right"
     hidden = sample.outputs is None or any(_may_hide(each, sample) for each in showing)
@@ -187,15 +185,17 @@ def _outcome(proven: Sequence[Trial], sample: Sample) -> str:
     if len(showing) > 1 or showing[0].predicts(sample):
         return "as predicted"
     (cause,) = showing
-    in_part = isinstance(cause, FaultHypothesis) and cause.predicts_in_part(sample)
+    faults = cause.claim.faults
+    in_part = bool(faults) and cause.predictions.reproduces_in_part(faults, sample)
     return "more is wrong" if in_part else "otherwise"
 
 
-def _may_hide(hypothesis: Hypothesis, sample: Sample) -> bool:
+def _may_hide(trial: Trial, sample: Sample) -> bool:
     """Say whether a backend may be right though it does as supposed: values may be equal."""
-    if not isinstance(hypothesis, Elements) or not hypothesis.may_hide_in(sample.vector):
+    claim = trial.claim
+    if not claim.is_of_elements or not trial.predictions.may_hide(claim, sample.vector):
         return False
-    return not hypothesis.is_whole or not tells_elements_apart(sample)
+    return not claim.is_whole or not tells_elements_apart(sample)
 
 
 def main() -> None:
@@ -236,7 +236,7 @@ def main() -> None:
             names = " + ".join(fault.name for fault in faults)
             if operators:
                 names += f" in {', '.join(operators)}"
-            said = "; ".join(trial.hypothesis.words for trial in proven_by(done))
+            said = "; ".join(trial.claim.words for trial in proven_by(done))
             print(f"{mode}: {names}: {rate}, {dict(counts)}: {said}", flush=True)
         told = ", ".join(f"{rate} {count}" for rate, count in rates.most_common())
         print(f"{mode}, of {options.faults}: {told}; {statistics.median(seconds):.1f} s typical")

@@ -35,7 +35,7 @@ from conformance.settings import LARGE
 from conformance.vectorfile.sources import Selected, Source, vectors_in
 
 if TYPE_CHECKING:
-    from conformance.diagnosis.named_causes import NamedCause
+    from conformance.diagnosis.claim import Claim
 
 _FORM = f"a line is PATTERN # REASON, or {CAUSE} NAME # REASON"
 
@@ -137,7 +137,7 @@ def _line(number: int, text: str) -> ReasonedLine:
     return ReasonedLine(number, CAUSE if pattern else "", named, reason)
 
 
-def _faults_named(cause: str) -> NamedCause:
+def _faults_named(cause: str) -> Claim:
     """Return a cause that names faults; ValueError where it names none."""
     from conformance.diagnosis.named_causes import cause_named  # noqa: PLC0415 - only for these
 
@@ -151,13 +151,14 @@ def _caused(
     line: ReasonedLine, selected: Sequence[Selected], pins: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield the ids of the vectors, of those selected, whose answers a cause changes."""
+    from conformance.diagnosis.predictions import Predictions  # noqa: PLC0415 - as below
     from conformance.faults.baseline import (  # noqa: PLC0415 - the whole catalogue
         Baseline,
         PlantedFaults,
         right_operator,
     )
 
-    cause = _faults_named(line.pattern)
+    cause, predictions = _faults_named(line.pattern), Predictions(lambda _: pins)
     for part in selected:
         operator = part.source.operator
         concerned = tuple(
@@ -170,5 +171,5 @@ def _caused(
         wrong, right = PlantedFaults(concerned, operator, pins), right_operator(operator, pins)
         for vector in vectors_in(part.source, part.numbers):
             changed = wrong.answer(Baseline(vector.case, right)) is not None
-            if changed and cause.applies_to(vector, pins):
+            if changed and predictions.applies(cause, vector):
                 yield vector.case.id

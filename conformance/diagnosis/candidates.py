@@ -8,13 +8,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from conformance.diagnosis.claim import behaviour_of
 from conformance.diagnosis.common_numbers import of_common_numbers
 from conformance.diagnosis.elements import layout_of
 from conformance.diagnosis.features import thinned
-from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.instead import Instead
-from conformance.diagnosis.planting import Planting, behaviour_of
+from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.reproduce import Observation, equal_numbers
+from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.shares import INSTEAD
 from conformance.faults.atoms import KINDS, faults_of
 from conformance.faults.catalogue import CATALOGUE
@@ -109,18 +110,18 @@ def concerning(operator: Operator, kinds: tuple[str, ...]) -> tuple[Fault, ...]:
 
 
 def faults_instead(
-    left: Sequence[Sample], candidates: Candidates, planting: Planting
+    left: Sequence[Sample], candidates: Candidates, predictions: Predictions
 ) -> list[Instead]:
     """Return what faults make of all that is wrong in failures, though not of all that is right."""
     sample = [s for s in thinned(left, _HELD_AGAINST) if s.wrong is not None and s.outputs]
     sample = sorted((s for s in sample if _weight(s) <= _LARGEST), key=_weight)
-    share = planting.budget.share(INSTEAD)
-    every: list[Together] = [(fault,) for fault in of_common_numbers(sample, planting.readings)]
+    share = predictions.budget.share(INSTEAD)
+    every: list[Together] = [(fault,) for fault in of_common_numbers(sample, predictions.readings)]
     for operator in {operator_named(s.vector.case.operator) for s in sample}:
         every += candidates.every(operator)
-    fitting = [_instead(faults, planting) for faults in every]
+    fitting = [_instead(faults, predictions) for faults in every]
     for failure in sample:
-        layout = layout_of(failure.vector, planting.readings(failure.vector))
+        layout = layout_of(failure.vector, predictions.readings(failure.vector))
         kept = []
         for each in fitting:
             alike, told = each.matches(failure, layout)
@@ -130,10 +131,10 @@ def faults_instead(
     return fitting
 
 
-def _instead(faults: Together, planting: Planting) -> Instead:
+def _instead(faults: Together, predictions: Predictions) -> Instead:
     said = behaviour_of(faults)
     words = said if said.startswith("as if") else f"those of {said}"
-    return Instead(words, lambda layout: planting.values(faults, layout.vector))
+    return Instead(words, lambda layout: predictions.values(faults, layout.vector))
 
 
 def _weight(sample: Sample) -> int:

@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 
 from conformance.diagnosis.elements import Layout, layout_of
-from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.sample import Sample
 from conformance.dtypes import name_of
 from conformance.faults.atoms import cells, numbers
 from conformance.faults.fault import Fault

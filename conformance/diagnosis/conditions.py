@@ -225,8 +225,6 @@ def _plural(noun: str) -> str:
 
 
 Conjunction = tuple[Condition, ...]
-Where = tuple[tuple[Conjunction, ...], ...]
-"""Conditions on cases that all hold, each one of several conjunctions; () in every case."""
 
 
 def case_at(case: Case, feature: Feature, value: Any) -> Case | None:
@@ -284,17 +282,9 @@ def holding(place: Conjunction, layout: Layout) -> Bools:
     return all_hold((c, c.holds(layout.value(c.feature))) for c in place)
 
 
-def holds_in(where: Where, layout: Layout) -> bool:
-    """Say whether conditions on cases hold in one."""
-    return all(any(holding(place, layout).all() for place in places) for places in where)
-
-
-def where_words(where: Where) -> str:
+def where_words(places: Iterable[Conjunction]) -> str:
     """Return conditions on cases in words that complete "where ..."; "" for none."""
-    return " and ".join(
-        "; also where ".join(filter(None, (in_words(place)[1] for place in places)))
-        for places in where
-    )
+    return "; also where ".join(filter(None, (in_words(place)[1] for place in places)))
 
 
 def all_hold(held: Iterable[tuple[Condition, Bools]]) -> Bools:

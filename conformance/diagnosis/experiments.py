@@ -1,6 +1,6 @@
 """Supposed causes held against the live backend: fresh cases confirm or refute them.
 
-A hypothesis is held against fresh cases near those that failed and near those that conform, drawn
+A claim is held against fresh cases near those that failed and near those that conform, drawn
 after it was made: the cases that it says the backend fails have to fail just as it says, and all
 others have to be right. Catalogued faults come first, those that reproduce some failures. Where
 the backend has a fault in some such cases and is right in others, the rule that tells them apart is
@@ -20,19 +20,16 @@ import numpy as np
 
 from conformance.budget import Budget, Share
 from conformance.cases.minimize import polished
-from conformance.diagnosis.conditions import Where
-from conformance.diagnosis.hypothesis import Bools, Hypothesis, Sample
+from conformance.diagnosis.claim import Claim, planted
 from conformance.diagnosis.knowledge import Knowledge
-from conformance.diagnosis.planting import FaultHypothesis
 from conformance.diagnosis.reproduce import equal_numbers
 from conformance.diagnosis.rule_search import RuleSearch
-from conformance.diagnosis.rules import Rule, manner_of
-from conformance.diagnosis.search import Search, Suspect
+from conformance.diagnosis.sample import Bools, Sample
+from conformance.diagnosis.search import Fit, Search
 from conformance.diagnosis.shares import CAUSE, LEFT, SMALLEST
 from conformance.diagnosis.smallest import as_python
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import BASES, Trying, tells_elements_apart
-from conformance.diagnosis.wrong_elements import Elements
 from conformance.faults.fault import Fault, Together
 from conformance.record.report import Proof
 from conformance.reference.rounding import Doubles, widen
@@ -59,6 +56,7 @@ class Experiments:
     def __init__(self, known: Knowledge) -> None:
         self._known = known
         self._laboratory = known.laboratory
+        self._predictions = known.predictions
         self._trying = Trying(known)
         self._rules = RuleSearch(known, self._trying)
         self._refuted: set[Together] = set()
@@ -68,28 +66,28 @@ class Experiments:
         """The causes that are confirmed so far."""
         return self._known.confirmed
 
-    def on_faults(self, suspects: Sequence[Suspect]) -> list[Trial | None]:
-        """Return for each suspect what it came to.
+    def on_faults(self, fits: Sequence[Fit]) -> list[Trial | None]:
+        """Return what became of each supposed cause.
 
         The first alternative that is confirmed is taken, else the first that is not refuted; None
         where all are. Then those are tried that are conditional. What there was no time for is
         neither confirmed nor refuted.
         """
-        firsts = [suspect.alternatives[0] for suspect in suspects]
+        firsts = [fit.faults for fit in fits]
         rivals = list(dict.fromkeys(chain(*firsts)))
-        trials: list[Trial | None] = [None] * len(suspects)
+        trials: list[Trial | None] = [None] * len(fits)
         # Two faults at once need no name of their own where each has been confirmed alone.
-        for number in sorted(range(len(suspects)), key=lambda number: len(firsts[number])):
+        for number in sorted(range(len(fits)), key=lambda number: len(firsts[number])):
             if self._has(firsts[number]):
                 continue
             if self._laboratory.is_over:
-                trials[number] = Trial(self._hypothesis(*suspects[number].conditional[0]))
+                trials[number] = self._known.trial(fits[number].claim)
             else:
-                trials[number] = self._on_suspect(suspects[number].alternatives, rivals)
-        for number, suspect in enumerate(suspects):
-            for faults, where in suspect.conditional:
-                if trials[number] is None and len(faults) == 1 and not self._is_enough:
-                    trials[number] = self._under_condition(faults, where, rivals)
+                trials[number] = self._on_supposed_faults(fits[number].supposed, rivals)
+        for number, fit in enumerate(fits):
+            for claim in fit.conditional:
+                if trials[number] is None and len(claim.faults) == 1 and not self._is_enough:
+                    trials[number] = self._under_condition(claim, rivals)
         return trials
 
     def on_rules(self) -> list[Trial]:
@@ -118,7 +116,7 @@ class Experiments:
         hopeless: set[str | None] = set()
         while not self._is_enough:
             left = self._known.left
-            manners = Counter(m for s in left if (m := manner_of(s)) not in hopeless)
+            manners = Counter(s.manner for s in left if s.manner not in hopeless)
             if not manners:
                 break
             manner = max(manners, key=lambda manner: manners[manner])
@@ -129,7 +127,7 @@ class Experiments:
 
     def meet_in(self, vector: Vector) -> bool:
         """Say whether several confirmed causes show on a vector."""
-        return sum(trial.hypothesis.fails(vector) for trial in self._known.causes) > 1
+        return sum(trial.fails(vector) for trial in self._known.causes) > 1
 
     def proof(self, trial: Trial) -> Proof:
         """Return what fresh cases said of a cause."""
@@ -142,7 +140,7 @@ class Experiments:
                 missing = predicted
             elif trial.may_be_hidden:
                 missing = f"{predicted}, and the others wrong in another way"
-        elif isinstance(trial.hypothesis, FaultHypothesis) and (strays := self._unexplained(trial)):
+        elif trial.claim.faults and (strays := self._unexplained(trial)):
             others = trial.quiet + len(trial.strays)
             missing = f"of {others:,} fresh cases without it, {strays:,} fail as well"
         return Proof(len(trial.predicted), trial.asked, self._laboratory.seed, missing)
@@ -156,7 +154,7 @@ class Experiments:
             if share.is_spent or self._laboratory.is_over:
                 return False
             return any(
-                trial.hypothesis.fails(sample.vector) and trial.explains(sample)
+                trial.fails(sample.vector) and trial.explains(sample)
                 for sample in self._trying.asked(case)
             )
 
@@ -170,7 +168,7 @@ class Experiments:
 
     def _has(self, faults: Together) -> bool:
         """Say whether each of some faults is confirmed."""
-        known = {fault for trial in self._known.confirmed for fault in _faults_of(trial)}
+        known = {fault for trial in self._known.confirmed for fault in trial.claim.faults}
         return known.issuperset(faults)
 
     def _on_supposed(self) -> None:
@@ -190,34 +188,33 @@ class Experiments:
         Where another cause says nothing of an element, it has to be as this one says: a cause that
         is none may be right wherever others do not show.
         """
-        both = self._known.shown_beside(trial.hypothesis, BASES)
+        both = self._known.shown_beside(trial.claim, BASES)
         for sample in (*trial.other, *both):
             left = self._known.unmarked(sample.vector)
             if left is None or sample.defined is None or left.shape != sample.defined.shape:
                 continue
-            off = self._otherwise(trial.hypothesis, sample)
+            off = self._otherwise(trial.claim, sample)
             if off is not None and (off & left & sample.defined).any():
                 return False
         return True
 
-    def _otherwise(self, hypothesis: Hypothesis, sample: Sample) -> Bools | None:
+    def _otherwise(self, claim: Claim, sample: Sample) -> Bools | None:
         """Mark the elements that are not as a cause says, alone; None if that cannot be told."""
-        match hypothesis:
-            case FaultHypothesis(faults=faults):
-                values = self._known.planting.values(faults, sample.vector)
-                got = None if sample.outputs is None else widen(sample.outputs[0])
-                if values is not None and got is not None and values.shape == got.shape:
-                    return _differ(got, values)
-            case Elements(rule=rule, is_whole=True) if tells_elements_apart(sample):
-                shown = rule.shown(sample.vector, told=True)
-                if shown is not None and sample.wrong is not None:
-                    return shown & ~sample.wrong if shown.shape == sample.wrong.shape else None
+        if claim.faults:
+            values = self._predictions.values(claim.faults, sample.vector)
+            got = None if sample.outputs is None else widen(sample.outputs[0])
+            if values is not None and got is not None and values.shape == got.shape:
+                return _differ(got, values)
+        elif claim.is_whole and tells_elements_apart(sample):
+            shown = self._predictions.shown(claim, sample.vector, told=True)
+            if shown is not None and sample.wrong is not None:
+                return shown & ~sample.wrong if shown.shape == sample.wrong.shape else None
         return None
 
     def _try_again(self, trial: Trial) -> None:
         """Hold a cause against fresh cases in which no other one shows, known by now."""
-        shown = self._known.shown(trial.hypothesis, BASES)
-        again = self._trying.tried(trial.hypothesis, shown, (), self._laboratory.share(CAUSE))
+        shown = self._known.shown(trial.claim, BASES)
+        again = self._trying.tried(trial.claim, shown, (), self._laboratory.share(CAUSE))
         if again.asked:
             trial.replace_by(again)
         if trial.is_confirmed:
@@ -237,7 +234,7 @@ class Experiments:
         if (
             trial is not None
             and trial.is_confirmed
-            and trial.is_whole
+            and trial.claim.is_whole
             and all(trial.explains(s) for other in covered for s in other.predicted)
         ):
             return trial
@@ -251,42 +248,42 @@ class Experiments:
             if not self._refuted > known or self._is_enough:
                 break
             known = {*self._refuted}
-            planting = self._known.planting
+            predictions = self._predictions
             # What is refused where a rule says as well.
             left = [s for s in self._known.left if s.outputs is not None or not s.vector.values]
             search = Search(
-                [planting.observation(sample) for sample in left],
-                [planting.unanswered(sample.vector) for sample in self._known.conforming],
+                [predictions.observation(sample) for sample in left],
+                [predictions.unanswered(sample.vector) for sample in self._known.conforming],
                 replace(self._known.candidates, refuted=known),
-                reproductions=planting.reproductions,
+                reproductions=predictions.reproductions,
                 share=Budget().share(LEFT),
             )
             causes, _ = search.run()
             causes += search.doubtful
-            self.on_faults([each.suspect for each in causes if not self._has(each.faults)])
+            self.on_faults([each for each in causes if not self._has(each.faults)])
 
     def _on_manner(self, manner: str | None, left: Sequence[Sample]) -> bool:
         """Say whether a rule is confirmed for failures of one manner, first for all of them."""
         faults = [
             trial
             for trial in self._known.confirmed
-            if any(manner_of(s) == manner for s in trial.strays if not self._known.is_explained(s))
+            if any(s.manner == manner for s in trial.strays if not self._known.is_explained(s))
         ]
 
         def on_all() -> Trial | None:
             failing = self._known.left
-            return self._on_rule([s for s in failing if manner_of(s) == manner])
+            return self._on_rule([s for s in failing if s.manner == manner])
 
         if faults and self._in_place_of(faults, on_all):
             return True
-        return self._on_rule([s for s in left if manner_of(s) == manner]) is not None
+        return self._on_rule([s for s in left if s.manner == manner]) is not None
 
     def _unexplained(self, trial: Trial) -> int:
         """Return how many cases that a cause is not about fail for no known one; 0 for a few."""
         strays = sum(not self._known.is_explained(s) for s in trial.strays)
         return strays if _FEW_STRAYS * strays > trial.quiet + len(trial.strays) else 0
 
-    def _on_suspect(
+    def _on_supposed_faults(
         self, alternatives: Sequence[Together], rivals: Sequence[Fault]
     ) -> Trial | None:
         """Hold faults, or alternatives to them, against fresh cases; None if these refute all.
@@ -301,20 +298,19 @@ class Experiments:
         for faults in alternatives:
             if self._is_enough or share.is_spent:
                 break
-            hypothesis = FaultHypothesis(faults, self._known.planting)
-            hypothesis.prepare([s.vector for s in self._known.conforming])
-            if self._is_contradicted(hypothesis):
+            claim = planted(*faults)
+            if self._is_contradicted(claim):
                 contradicted = contradicted or faults
                 self._refuted.add(faults)
                 continue
-            shown = self._known.shown(hypothesis, BASES)
-            trial = self._trying.tried(hypothesis, shown, rivals, share)
+            shown = self._known.shown(claim, BASES)
+            trial = self._trying.tried(claim, shown, rivals, share)
             if trial.is_confirmed:
                 # What says less than a cause that may be hidden is part of that.
                 if hidden is None or not any(map(hidden.explains, trial.strays)):
                     likeliest = self._told_apart(trial, alternatives, rivals, share)
                     return self._settled(likeliest, contradicted, rivals)
-            elif trial.may_be_hidden and self._explains_most(hypothesis):
+            elif trial.may_be_hidden and self._explains_most(trial):
                 hidden = hidden or trial
             elif not trial.is_refuted and (trial.asked or self._laboratory.is_over):
                 standing = standing or trial
@@ -324,11 +320,11 @@ class Experiments:
             self._known.supposed.append(hidden)
         return hidden or standing
 
-    def _explains_most(self, hypothesis: FaultHypothesis) -> bool:
+    def _explains_most(self, trial: Trial) -> bool:
         """Say whether it explains half of the failures of the run in which it shows, or more."""
-        hypothesis.prepare([s.vector for s in self._known.failing])
-        shown = [s for s in self._known.failing if hypothesis.fails(s.vector)]
-        return 2 * sum(map(hypothesis.explains, shown)) >= len(shown)
+        self._predictions.prepare([trial.claim], [s.vector for s in self._known.failing])
+        shown = [s for s in self._known.failing if trial.fails(s.vector)]
+        return 2 * sum(map(trial.explains, shown)) >= len(shown)
 
     def _told_apart(
         self,
@@ -343,61 +339,60 @@ class Experiments:
         in cases that are drawn for the other one.
         """
         for faults in alternatives:
-            other = FaultHypothesis(faults, self._known.planting)
-            if faults == _faults_of(trial) or not all(map(other.explains, trial.predicted)):
+            other = self._known.trial(planted(*faults))
+            if faults == trial.claim.faults or not all(map(other.explains, trial.predicted)):
                 continue
-            if self._is_contradicted(other):
+            if self._is_contradicted(other.claim):
                 continue
-            shown = self._known.shown(other, BASES)
-            against = self._trying.tried(other, shown, rivals, share)
+            shown = self._known.shown(other.claim, BASES)
+            against = self._trying.tried(other.claim, shown, rivals, share)
             if against.is_confirmed and not all(map(trial.explains, against.predicted)):
                 trial = against
         return trial
 
-    def _is_contradicted(self, hypothesis: Hypothesis) -> bool:
+    def _is_contradicted(self, claim: Claim) -> bool:
         """Say whether it would show in a vector that conforms."""
-        return any(hypothesis.fails(s.vector) for s in self._known.conforming)
+        vectors = [s.vector for s in self._known.conforming]
+        self._predictions.prepare([claim], vectors)
+        return any(self._predictions.fails(claim, vector) for vector in vectors)
 
     def _settled(self, trial: Trial, contradicted: Together, rivals: Sequence[Fault]) -> Trial:
         """Return what is confirmed, or one that was contradicted, under a condition."""
         if contradicted and self._unexplained(trial):
-            instead = self._on_condition(contradicted, (), rivals)
+            instead = self._on_condition(planted(*contradicted), rivals)
             if instead is not None and not self._unexplained(instead):
                 return instead
         self._known.confirm(trial)
         return trial
 
-    def _under_condition(
-        self, faults: Together, where: Where, rivals: Sequence[Fault]
-    ) -> Trial | None:
+    def _under_condition(self, claim: Claim, rivals: Sequence[Fault]) -> Trial | None:
         """Learn when a backend has a fault, in place of what is confirmed and it explains."""
-        always = FaultHypothesis(faults, self._known.planting)
+        always = self._known.trial(planted(*claim.faults))
         if not any(map(always.explains, self._known.left)):
             return None
         covered = [t for t in self._known.confirmed if all(map(always.explains, t.predicted))]
-        attempt = partial(self._on_condition, faults, where, rivals)
+        attempt = partial(self._on_condition, claim, rivals)
         return self._in_place_of(covered, attempt) if covered else attempt()
 
-    def _on_condition(
-        self, faults: Together, where: Where, rivals: Sequence[Fault]
-    ) -> Trial | None:
+    def _on_condition(self, claim: Claim, rivals: Sequence[Fault]) -> Trial | None:
         """Learn when a backend has a fault, and hold that against fresh cases; None if in vain.
 
-        The first condition is that `where` the vectors of the run have it. It is taken, too, where
+        The first condition is that of the claim. It is taken, too, where
         none is confirmed but nearly all fresh cases, and all that conforms in the run, went as it
         predicted. Exceptions are all alike: of which cases a fault explains them, a rule says as
         well, and no more than is known.
         """
-        always = FaultHypothesis(faults, self._known.planting)
-        always.prepare([s.vector for s in (*self._known.failing, *self._known.conforming)])
+        always = planted(*claim.faults)
+        vectors = [s.vector for s in (*self._known.failing, *self._known.conforming)]
+        self._predictions.prepare([always], vectors)
         shown = self._known.shown(always, len(self._known.failing))
         if all(s.outputs is None for s in shown):
             return None
-        if not (where or self._is_worth_a_condition(shown)):
+        if not (claim.where or self._is_worth_a_condition(shown)):
             return None
         share = self._laboratory.share(CAUSE)
         first: Trial | None = None
-        for trial in self._conditional(always, where, shown, rivals, share):
+        for trial in self._conditional(claim, shown, rivals, share):
             if trial.is_confirmed:
                 self._known.confirm(trial)
                 return trial
@@ -414,45 +409,34 @@ class Experiments:
 
     def _conditional(
         self,
-        always: FaultHypothesis,
-        where: Where,
+        claim: Claim,
         shown: list[Sample],
         rivals: Sequence[Fault],
         share: Share,
     ) -> Iterator[Trial]:
         """Yield what fresh cases say of a fault under one condition after the other."""
-        hypothesis = self._hypothesis(always.faults, where)
+        always = self._known.trial(planted(*claim.faults))
         absent = [s for s in self._known.conforming if always.fails(s.vector)]
         for _ in range(_CONDITIONS):
-            trial = self._trying.tried(hypothesis, shown, rivals, share)
-            is_right = not any(hypothesis.fails(s.vector) for s in absent)
+            trial = self._trying.tried(claim, shown, rivals, share)
+            is_right = not any(trial.fails(s.vector) for s in absent)
             if is_right and trial.is_confirmed:
                 trial = self._rules.under_wider(trial, [*shown, *absent], rivals, share)
             if is_right:
                 yield trial
-            if share.is_spent or not (trial.predicted or hypothesis.condition):
+            if share.is_spent or not (trial.predicted or claim.where):
                 return
             # One case in which it is absent tells little: what is like it tells why.
             like = self._rules.like(trial.absent)
             shown += [*trial.predicted, *filter(always.explains, like)]
             absent += [*trial.absent, *(s for s in like if always.fails(s.vector) and not s.failed)]
             if len(shown) >= _FEW:
-                condition = self._rules.condition(always, shown, absent)
-                before = hypothesis.condition
-                if condition is None or any(condition.fails(s.vector) for s in absent):
+                places = self._rules.condition(always.claim, shown, absent)
+                if places is None or places == claim.places:
                     return
-                if before is not None and condition.places == before.places:
+                claim = replace(claim, places=places)
+                if any(self._predictions.applies(claim, s.vector) for s in absent):
                     return
-                hypothesis = replace(always, condition=condition)
-
-    def _hypothesis(self, faults: Together, where: Where) -> FaultHypothesis:
-        """Return faults as a hypothesis, under the conditions that vectors of the run speak for."""
-        if not where:
-            return FaultHypothesis(faults, self._known.planting)
-        conditions = tuple(chain(*(places[0] for places in where)))
-        readings = self._laboratory.readings(self._known.failing[0].vector)
-        rule = Rule((conditions,), readings=tuple(sorted(readings.items())))
-        return FaultHypothesis(faults, self._known.planting, rule)
 
     def _is_worth_a_condition(self, shown: Sequence[Sample]) -> bool:
         """Say whether a fault explains enough failures that are left to learn when it is there.
@@ -477,7 +461,3 @@ def _differ(one: Doubles, other: Doubles) -> Bools:
     with np.errstate(invalid="ignore", over="ignore"):
         near = np.abs(one - other) <= _APART * most
     return np.asarray(~(near | equal_numbers(one, other)))
-
-
-def _faults_of(trial: Trial) -> Together:
-    return trial.hypothesis.faults if isinstance(trial.hypothesis, FaultHypothesis) else ()

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from math import inf
 
 import numpy as np
 
 from conformance.diagnosis.elements import Bools, Doubles, Layout, layout_of
-from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.reproduce import equal_numbers
+from conformance.diagnosis.sample import Sample
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array, Vector
@@ -38,7 +38,7 @@ class Instead:
     """
 
     words: str
-    values: Values
+    values: Values = field(compare=False)
     constant: bool = False
     key: str = ""
 

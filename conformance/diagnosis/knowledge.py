@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import islice
 
 from conformance.diagnosis.candidates import Candidates
-from conformance.diagnosis.hypothesis import Bools, Hypothesis, Sample
+from conformance.diagnosis.claim import Claim, planted
 from conformance.diagnosis.laboratory import Laboratory
-from conformance.diagnosis.planting import FaultHypothesis, Planting
+from conformance.diagnosis.predictions import Predictions
+from conformance.diagnosis.sample import Bools, Sample
 from conformance.diagnosis.trial import Trial
-from conformance.diagnosis.wrong_elements import Elements
 from conformance.vector import Vector
 
 
@@ -24,7 +24,7 @@ class Knowledge:
     def __init__(
         self,
         laboratory: Laboratory,
-        planting: Planting,
+        predictions: Predictions,
         failing: Sequence[Sample],
         conforming: Sequence[Sample],
         others: Sequence[Sample] = (),
@@ -32,7 +32,7 @@ class Knowledge:
         candidates: Candidates = Candidates(),  # noqa: B008 - it is frozen
     ) -> None:
         self.laboratory = laboratory
-        self.planting = planting
+        self.predictions = predictions
         self.failing = failing
         self.conforming = conforming
         self.others = others
@@ -48,7 +48,11 @@ class Knowledge:
         """Faults that another cause may hide, not found yet, where they were refuted."""
         self.mostly: list[Trial] = []
         """Faults of which nearly all fresh cases went as predicted."""
-        self._given = [Trial(FaultHypothesis(faults, planting)) for faults in laboratory.known]
+        self._given = [self.trial(planted(*faults)) for faults in laboratory.known]
+
+    def trial(self, claim: Claim) -> Trial:
+        """Return a claim that is to be held against cases."""
+        return Trial(claim, self.predictions)
 
     @property
     def causes(self) -> list[Trial]:
@@ -63,7 +67,7 @@ class Knowledge:
     def confirm(self, trial: Trial) -> None:
         """Take a cause for true, until more is known."""
         self.confirmed.append(trial)
-        self.laboratory.tell(trial.hypothesis.words)
+        self.laboratory.tell(trial.claim.words)
 
     def is_explained(self, sample: Sample) -> bool:
         """Say whether a cause explains a failure."""
@@ -71,20 +75,19 @@ class Knowledge:
 
     def is_explained_otherwise(self, vector: Vector) -> bool:
         """Say whether a cause shows on a case, which then tells less of others."""
-        return any(trial.hypothesis.fails(vector) for trial in self.causes)
+        return any(trial.fails(vector) for trial in self.causes)
 
-    def prepare(self, hypothesis: Hypothesis, vectors: Sequence[Vector]) -> None:
-        """Work out for several vectors at once on which a hypothesis and the causes show."""
-        for each in (hypothesis, *(trial.hypothesis for trial in self.causes)):
-            if isinstance(each, FaultHypothesis):
-                each.prepare(vectors)
+    def prepare(self, claim: Claim, vectors: Sequence[Vector]) -> None:
+        """Work out for several vectors at once on which a claim and the causes show."""
+        self.predictions.prepare((claim, *(trial.claim for trial in self.causes)), vectors)
 
-    def shown_beside(self, hypothesis: Hypothesis, most: int) -> list[Sample]:
-        """Return failures of the run on which a hypothesis and a cause show, at most so many."""
+    def shown_beside(self, claim: Claim, most: int) -> list[Sample]:
+        """Return failures of the run on which a claim and a cause show, at most so many."""
         both = (
             sample
             for sample in self.failing
-            if hypothesis.fails(sample.vector) and self.is_explained_otherwise(sample.vector)
+            if self.predictions.fails(claim, sample.vector)
+            and self.is_explained_otherwise(sample.vector)
         )
         return list(islice(both, most))
 
@@ -95,18 +98,15 @@ class Knowledge:
         """
         left: Bools | None = None
         for trial in self.causes:
-            if not trial.hypothesis.fails(vector):
+            if not trial.fails(vector):
                 continue
-            marked = (
-                trial.hypothesis.rule.wrong(vector)
-                if isinstance(trial.hypothesis, Elements)
-                else None
-            )
+            marked = self.predictions.marked(trial.claim, vector)
             if marked is None:
                 return None
             left = ~marked if left is None else left & ~marked
         return left
 
-    def shown(self, hypothesis: Hypothesis, most: int) -> list[Sample]:
-        """Return failures of the run that a hypothesis predicts, at most so many."""
-        return list(islice(filter(hypothesis.predicts, self.failing), most))
+    def shown(self, claim: Claim, most: int) -> list[Sample]:
+        """Return failures of the run that a claim predicts, at most so many."""
+        predicted = (s for s in self.failing if self.predictions.predicts(claim, s))
+        return list(islice(predicted, most))

@@ -20,7 +20,7 @@ from conformance.budget import CALL, VECTOR, Budget, Share
 from conformance.cases.near import near
 from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.sweep_model import case_of
-from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.shares import EXPERIMENTS
 from conformance.errors import UsageError
 from conformance.faults.fault import Fault

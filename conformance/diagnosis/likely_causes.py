@@ -8,13 +8,14 @@ from itertools import accumulate
 
 from conformance.budget import Budget
 from conformance.diagnosis.candidates import Candidates
+from conformance.diagnosis.claim import Planted, planted, with_gradients
 from conformance.diagnosis.common_numbers import of_common_numbers
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import LIGHT, size, spread, thinned, weight
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
-from conformance.diagnosis.planting import FaultHypothesis, Planting, with_gradients
-from conformance.diagnosis.search import Cause, Search
+from conformance.diagnosis.predictions import Predictions
+from conformance.diagnosis.search import Fit, Search
 from conformance.diagnosis.shares import SEARCH
 from conformance.diagnosis.statements import Failures, Mismatch
 from conformance.diagnosis.trial import Trial
@@ -71,49 +72,46 @@ def diagnose(
     some = thinned([pair for pair in pairs if _is_small(pair[0].case)], _ALIKE)
     common = of_common_numbers(samples_from(some), of) if enumerated else ()
     candidates = Candidates((*catalogue, *common), first, enumerated)
-    planting = Planting(of, laboratory.budget if laboratory is not None else None)
+    predictions = Predictions(of, laboratory.budget if laboratory is not None else None)
     search = Search(
-        [planting.observed(*pair) for pair in pairs],
-        [planting.unanswered(vector) for vector in spread(conforming, CONFORMING)],
+        [predictions.observed(*pair) for pair in pairs],
+        [predictions.unanswered(vector) for vector in spread(conforming, CONFORMING)],
         candidates,
-        reproductions=planting.reproductions,
+        reproductions=predictions.reproductions,
         progress=progress,
         # No clock takes away what recorded answers tell.
         share=Budget().share(SEARCH),
     )
-    causes, left = search.run()
-    left += search.extended(causes, [planting.observed(*pair) for pair in others])
+    fits, left = search.run()
+    left += search.extended(fits, [predictions.observed(*pair) for pair in others])
     pairs += others
-    causes = [_in_gradients_too(cause, search) for cause in causes]
-    known = Failures(pairs, search.features, search.others)
-    causes = _folded(causes)
+    fits = _folded([_in_gradients_too(fit, search) for fit in fits])
+    failures = Failures(pairs, search.features, search.others)
     if laboratory is None:
-        diagnoses = [known.fault(cause, Proof(missing=unasked)) for cause in causes]
-        return [*diagnoses, *known.unknown(left)]
-    return _proven(known, search, candidates, causes, conforming, planting, laboratory)
+        diagnoses = [failures.of_fit(fit, Proof(missing=unasked)) for fit in fits]
+        return [*diagnoses, *failures.unknown(left)]
+    return _proven(failures, search, candidates, fits, conforming, predictions, laboratory)
 
 
-def _in_gradients_too(cause: Cause, search: Search) -> Cause:
+def _in_gradients_too(fit: Fit, search: Search) -> Fit:
     """Return a fault as one of an operator and of its gradient, if it explains failures of both."""
-    faults = with_gradients(cause.faults)
-    if faults == cause.faults:
-        return cause
+    faults = with_gradients(fit.faults)
+    if faults == fit.faults:
+        return fit
     explained = search.explained(faults)
-    return (
-        replace(cause, faults=faults, explained=explained)
-        if len(explained) > len(cause.explained)
-        else cause
-    )
+    if len(explained) <= len(fit.explained):
+        return fit
+    return replace(fit, claim=replace(fit.claim, what=Planted(faults)), explained=explained)
 
 
-def _folded(causes: Sequence[Cause]) -> list[Cause]:
-    """Return the causes that explain what those before them do not, the largest first."""
-    kept: list[Cause] = []
+def _folded(fits: Sequence[Fit]) -> list[Fit]:
+    """Return what explains failures that those before it do not, the largest first."""
+    kept: list[Fit] = []
     explained: set[int] = set()
-    for cause in sorted(causes, key=lambda cause: -len(cause.explained)):
-        if not cause.explained.keys() <= explained:
-            kept.append(cause)
-            explained |= cause.explained.keys()
+    for fit in sorted(fits, key=lambda fit: -len(fit.explained)):
+        if not fit.explained.keys() <= explained:
+            kept.append(fit)
+            explained |= fit.explained.keys()
     return kept
 
 
@@ -121,9 +119,9 @@ def _proven(
     failures: Failures,
     search: Search,
     candidates: Candidates,
-    causes: Sequence[Cause],
+    fits: Sequence[Fit],
     conforming: Sequence[Vector],
-    planting: Planting,
+    predictions: Predictions,
     laboratory: Laboratory,
 ) -> list[Diagnosis]:
     """Return the causes that experiments leave standing, and what is left over."""
@@ -136,46 +134,39 @@ def _proven(
     some = {id(vector): vector for vector in spread(light, CONFORMING)}
     known = Knowledge(
         laboratory,
-        planting,
+        predictions,
         samples_from([pair for pair in failures.pairs if id(pair[0]) in chosen]),
         [as_expected(v) for v in some.values()],
         [as_expected(v) for v in light if id(v) not in some and weight(v) <= LIGHT],
         candidates=candidates,
     )
     experiments = Experiments(known)
-    causes = [*causes, *search.doubtful]
-    faults = experiments.on_faults([cause.suspect for cause in causes])
-    rules = experiments.on_rules()
+    fits = [*fits, *search.doubtful]
+    trials = experiments.on_faults(fits)
+    found = experiments.on_rules()
+    rules = [trial for trial in found if not trial.claim.faults]
     # All failed in the run, also exceptions that readings excuse which are not followed.
     samples = [replace(s, failed=True) for s in samples_from(failures.pairs)] if rules else []
-    ruled = [
-        []
-        if _is_of_faults(rule)
-        else [i for i, s in enumerate(samples) if small[i] and rule.explains(s)]
-        for rule in rules
-    ]
+    ruled = [[i for i, s in enumerate(samples) if small[i] and rule.explains(s)] for rule in rules]
     diagnoses: list[Diagnosis] = []
     explained: set[int] = set()
-    further = [(_of_trial(trial, search), trial) for trial in rules if _is_of_faults(trial)]
-    for cause, trial in (*zip(causes, faults, strict=True), *further):
+    later = [(_fit_of(trial, search), trial) for trial in found if trial.claim.faults]
+    for fit, trial in (*zip(fits, trials, strict=True), *later):
         if trial is None or not trial.stands:
             continue
-        stood = _as_tried(cause, trial, failures.pairs, search)
+        stood = _as_tried(fit, trial, predictions, failures.pairs, search)
         # What a rule explains besides all else that it does needs no name of its own.
         if not stood.explained or any(stood.explained.keys() <= {*numbers} for numbers in ruled):
             continue
         diagnoses.append(
-            failures.fault(stood, experiments.proof(trial), experiments.smallest(trial))
+            failures.of_fit(stood, experiments.proof(trial), experiments.smallest(trial))
         )
         explained |= stood.explained.keys()
     for rule, numbers in zip(rules, ruled, strict=True):
-        if not numbers:  # it is one of faults, or was made of failures that others explain, too
+        if not numbers:  # it was made of failures that others explain, too
             continue
-        diagnoses.append(
-            failures.rule(
-                rule.hypothesis, numbers, experiments.proof(rule), experiments.smallest(rule)
-            )
-        )
+        proof, smallest = experiments.proof(rule), experiments.smallest(rule)
+        diagnoses.append(failures.of_rule(rule.claim, numbers, proof, smallest))
         explained |= {*numbers}
     # Where several causes meet, none of them alone returns what was returned.
     left = [
@@ -183,9 +174,9 @@ def _proven(
         for i, (vector, _) in enumerate(failures.pairs)
         if i not in explained and not (small[i] and experiments.meet_in(vector))
     ]
-    standing = [trial.hypothesis for trial in (*faults, *rules) if trial is not None]
+    standing = [trial for trial in (*trials, *found) if trial is not None]
     beside = {
-        i for i in left if small[i] and any(cause.fails(failures.pairs[i][0]) for cause in standing)
+        i for i in left if small[i] and any(each.fails(failures.pairs[i][0]) for each in standing)
     }
     diagnoses.sort(key=lambda diagnosis: -diagnosis.explained)
     return [*diagnoses, *failures.unknown(left, beside)]
@@ -197,38 +188,25 @@ def _is_small(case: Case) -> bool:
     return all(not isinstance(n, int) or n <= LARGEST for numbers in lists for n in numbers)
 
 
-def _is_of_faults(trial: Trial) -> bool:
-    return isinstance(trial.hypothesis, FaultHypothesis)
+def _fit_of(trial: Trial, search: Search) -> Fit:
+    """Return how faults fit which were found in what was left over."""
+    return Fit(trial.claim, search.explained(trial.claim.faults), frozenset())
 
 
-def _of_trial(trial: Trial, search: Search) -> Cause:
-    """Return the cause that faults are which were found in what was left over."""
-    assert isinstance(trial.hypothesis, FaultHypothesis)
-    faults = trial.hypothesis.faults
-    return Cause(faults, search.explained(faults), frozenset())
-
-
-def _as_tried(cause: Cause, trial: Trial, pairs: Sequence[Mismatch], search: Search) -> Cause:
-    """Return a cause with the faults and the condition that stood, and what these explain."""
-    hypothesis = trial.hypothesis
-    assert isinstance(hypothesis, FaultHypothesis)
-    if hypothesis.faults == cause.faults and hypothesis.condition is None:
-        return cause
+def _as_tried(
+    fit: Fit, trial: Trial, predictions: Predictions, pairs: Sequence[Mismatch], search: Search
+) -> Fit:
+    """Return a fit with the claim that stood, and what that explains."""
+    claim = trial.claim
+    if claim == planted(*fit.faults):
+        return fit
     explained = {
         i: match
-        for i, match in search.explained(hypothesis.faults).items()
-        if hypothesis.condition is None or hypothesis.condition.fails(pairs[i][0])
+        for i, match in search.explained(claim.faults).items()
+        if predictions.applies(claim, pairs[i][0])
     }
-    alternatives = [each for each in cause.alternatives if each.faults != hypothesis.faults]
-    return replace(
-        cause,
-        faults=hypothesis.faults,
-        explained=explained,
-        contradicted=frozenset(),
-        where=() if hypothesis.condition is None else (hypothesis.condition.places,),
-        set_apart=0,
-        alternatives=alternatives,
-    )
+    alternatives = [each for each in fit.alternatives if each.faults != claim.faults]
+    return Fit(claim, explained, frozenset(), 0, alternatives)
 
 
 def _not_too_many(mismatches: Sequence[Mismatch]) -> tuple[list[Mismatch], list[Mismatch]]:

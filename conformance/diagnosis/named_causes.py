@@ -14,31 +14,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain, product
 from typing import get_args
 from urllib.parse import quote, unquote
 
 from conformance.cases.near import Feature
-from conformance.diagnosis.conditions import (
-    Condition,
-    Conjunction,
-    Quantifier,
-    Relation,
-    Where,
-    holds_in,
-)
-from conformance.diagnosis.elements import KINDS, layout_of
-from conformance.diagnosis.hypothesis import Hypothesis, Sample
-from conformance.diagnosis.instead import Instead, constant
-from conformance.diagnosis.planting import (
-    FaultHypothesis,
-    Planting,
+from conformance.diagnosis.claim import (
+    EVERYWHERE,
+    Claim,
+    Places,
+    Planted,
+    Substitute,
     behaviour_of,
     with_gradients,
 )
-from conformance.diagnosis.rules import Manner, Rule, manner_of
-from conformance.diagnosis.wrong_elements import Elements
+from conformance.diagnosis.conditions import Condition, Conjunction, Quantifier, Relation
+from conformance.diagnosis.elements import KINDS
+from conformance.diagnosis.instead import Instead, constant
+from conformance.diagnosis.predictions import Predictions
+from conformance.diagnosis.sample import Manner, Sample
 from conformance.errors import UsageError
 from conformance.faults.atoms import by_words
 from conformance.faults.catalogue import CATALOGUE, fault_named
@@ -56,74 +51,30 @@ _WITHOUT_VALUES: tuple[Manner, ...] = ("exception", "accepted")
 """Manners that say all there is to say: what is raised, or returned for nothing, is not judged."""
 
 
-@dataclass(frozen=True, slots=True)
-class NamedCause:
-    """What a word names: faults that are planted, in cases `where` conditions hold, or a rule."""
-
-    faults: Together = ()
-    where: Where = ()
-    rule: Rule | None = None
-
-    def applies_to(self, vector: Vector, readings: Combination) -> bool:
-        """Say whether its conditions on cases hold in one."""
-        return holds_in(self.where, layout_of(vector, readings))
-
-    def explains(self, sample: Sample, planting: Planting) -> bool:
-        """Say whether a failure is what it predicts."""
-        readings = planting.readings(sample.vector)
-        if self.rule is not None:
-            return _is_as(replace(self.rule, readings=tuple(sorted(readings.items()))), sample)
-        return self.applies_to(sample.vector, readings) and planting.reproduces(self.faults, sample)
-
-
-def _is_as(rule: Rule, sample: Sample) -> bool:
-    """Say whether a failure is what a rule predicts, to the bit where that is of values."""
-    if manner_of(sample) != rule.manner:
-        return False
-    if rule.instead is None:
-        return rule.fails(sample.vector)
-    layout = layout_of(sample.vector, dict(rule.readings))
-    marked, shown = rule.wrong(sample.vector), rule.shown(sample.vector, told=True)
-    values = rule.instead.exact(layout)
-    if marked is None or shown is None or values is None:
-        return False
-    assert sample.wrong is not None
-    assert sample.outputs is not None
-    wrong, got = sample.wrong, sample.outputs[0]
-    if (wrong.shape, got.dtype) != (values.shape, values.dtype):
-        return False
-    same = (got == values) | ((got != got) & (values != values))  # noqa: PLR0124 - NaN of any type
-    return bool(wrong.any() and not (wrong & ~(marked & same)).any() and not (shown & ~wrong).any())
-
-
-def word_of(hypothesis: Hypothesis) -> str:
+def word_of(claim: Claim) -> str:
     """Return a cause as one word; "" for one that no word can name."""
-    match hypothesis:
-        case FaultHypothesis(faults=faults, condition=condition):
-            return word_of_faults(faults, () if condition is None else (condition.places,))
-        case Elements(rule=rule) | (Rule() as rule):
-            return _word_of_rule(rule)
-    return ""
-
-
-def word_of_faults(faults: Together, where: Where = ()) -> str:
-    """Return faults that are there where conditions hold as one word; "" for what has none."""
-    word = "+".join(fault.name for fault in faults)
-    if not all(fault.name for fault in faults):
-        word = behaviour_of(faults).replace(" ", "_")
+    what = claim.what
+    if isinstance(what, Substitute):
+        return _word_of_rule(claim, what)
+    word = "+".join(fault.name for fault in what.faults)
+    if not all(fault.name for fault in what.faults):
+        word = behaviour_of(what.faults).replace(" ", "_")
         if word not in _by_word():  # one that was learned, or several
             return ""
-    return ":".join([word, *map(_word_of_places, where)])
+    return word if claim.places == EVERYWHERE else f"{word}:{_word_of_places(claim.places)}"
 
 
-def cause_named(word: str) -> NamedCause:
+def cause_named(word: str) -> Claim:
     """Return what a word names; ValueError, which says what would do, if that is nothing."""
     if word.startswith(_RULE):
-        return NamedCause(rule=_rule_named(word))
+        return _rule_named(word)
     names, *conditions = word.split(":")
-    where = tuple(map(_places_named, conditions))
-    if names in _by_word():
-        return NamedCause(_by_word()[names], where)
+    # Every one of several conditions has to hold.
+    places = tuple(tuple(chain(*each)) for each in product(*map(_places_named, conditions)))
+    return Claim(Planted(_by_word().get(names) or _faults_named(names)), places)
+
+
+def _faults_named(names: str) -> Together:
     faults = []
     for name in names.split("+"):
         try:
@@ -133,7 +84,7 @@ def cause_named(word: str) -> NamedCause:
             raise ValueError(f"no cause {quoted(name)}{meant}; see conformance faults") from None
         if faults[-1].remembers:
             raise ValueError(f"{name} depends on earlier calls: no answer alone shows this cause")
-    return NamedCause(tuple(faults), where)
+    return tuple(faults)
 
 
 @cache
@@ -146,18 +97,18 @@ def _by_word() -> Mapping[str, Together]:
     return {behaviour_of(together).replace(" ", "_"): together for together in every}
 
 
-def _word_of_rule(rule: Rule) -> str:
-    if rule.manner not in _WITHOUT_VALUES and (rule.instead is None or rule.some):
+def _word_of_rule(claim: Claim, what: Substitute) -> str:
+    if what.manner not in _WITHOUT_VALUES and (what.instead is None or what.some):
         return ""
-    instead = "" if rule.instead is None else f":{quote(rule.instead.key)}"
-    word = f"{_RULE}{rule.manner}:{_word_of_places(rule.places)}{instead}"
+    instead = "" if what.instead is None else f":{quote(what.instead.key)}"
+    word = f"{_RULE}{what.manner}:{_word_of_places(claim.places)}{instead}"
     try:
-        return word if _rule_named(word).words == rule.words else ""
+        return word if _rule_named(word).words == claim.words else ""
     except ValueError:  # what comes instead was learned
         return ""
 
 
-def _word_of_places(places: Sequence[Conjunction]) -> str:
+def _word_of_places(places: Places) -> str:
     return "|".join("&".join(map(_word_of_condition, place)) for place in places)
 
 
@@ -177,7 +128,7 @@ def _quoted(word: str) -> str:
     return quote(word, safe="")
 
 
-def _rule_named(word: str) -> Rule:
+def _rule_named(word: str) -> Claim:
     parts = word.removeprefix(_RULE).split(":")
     if len(parts) not in {2, 3}:
         raise ValueError("a rule is rule:MANNER:PLACES, or rule:values:PLACES:INSTEAD")
@@ -190,14 +141,14 @@ def _rule_named(word: str) -> Rule:
             "vectors, as in mismatch PATTERN # REASON, or what comes instead, as in "
             "rule:values:PLACES:zero"
         )
-    return Rule(
-        _places_named(places),
+    what = Substitute(
         next(each for each in get_args(Manner) if each == manner),
         instead=_instead_named(unquote(instead[0])) if instead else None,
     )
+    return Claim(what, _places_named(places))
 
 
-def _places_named(text: str) -> tuple[Conjunction, ...]:
+def _places_named(text: str) -> Places:
     return tuple(_place_named(place) for place in text.split("|"))
 
 
@@ -235,14 +186,14 @@ def _instead_named(words: str) -> Instead:
 
 
 def explaining(
-    causes: Mapping[str, NamedCause],
+    causes: Mapping[str, Claim],
     samples: Sequence[Sample],
     readings: Callable[[Vector], Combination],
 ) -> dict[str, list[str]]:
     """Return the names of the causes that explain a failure, by the id of its vector."""
-    planting, found = Planting(readings), dict[str, list[str]]()
+    predictions, found = Predictions(readings), dict[str, list[str]]()
     for sample in samples:
-        names = [name for name, cause in causes.items() if cause.explains(sample, planting)]
+        names = [name for name, cause in causes.items() if predictions.is_exactly(cause, sample)]
         if names:
             found[sample.vector.case.id] = names
     return found

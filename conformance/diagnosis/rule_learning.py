@@ -10,7 +10,7 @@ is right, by the length in bits of the rule and of its exceptions together.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import gcd
 from typing import Any
@@ -19,12 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.cases.near import Feature
+from conformance.diagnosis.claim import Claim, Places, Substitute
 from conformance.diagnosis.conditions import (
     OF_DATA,
     Condition,
     Conjunction,
     Relation,
     all_hold,
+    case_at,
     place_words,
 )
 from conformance.diagnosis.elements import (
@@ -35,11 +37,11 @@ from conformance.diagnosis.elements import (
     Doubles,
     Layout,
     features_of,
-    layout_of,
 )
-from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.instead import Instead, instead_of
-from conformance.diagnosis.rules import NEARLY_ALL, Edge, Rule, manner_of
+from conformance.diagnosis.predictions import NEARLY_ALL, Predictions
+from conformance.diagnosis.sample import Sample
+from conformance.vector import Case
 
 Ints = npt.NDArray[np.int64]
 
@@ -76,6 +78,39 @@ _PER_SAMPLE = 3.0
 """Bits that a sample costs that a rule does not predict."""
 
 
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where a threshold lies: `wrong` is the value seen wrong nearest to the right ones.
+
+    `right` is the value seen right nearest to it, where the other conditions hold; None if none
+    was seen.
+    """
+
+    feature: Feature
+    right: int | None
+    wrong: int
+
+    @property
+    def between(self) -> int | None:
+        """A value in the middle; None where there is none."""
+        right = 0 if self.right is None else self.right
+        middle = (right + self.wrong) // 2
+        return middle if middle not in {right, self.wrong} else None
+
+    def case(self, case: Case) -> Case | None:
+        """Return a case of which elements have the value in the middle, and no larger one."""
+        return None if self.between is None else case_at(case, self.feature, self.between)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A claim that was learned, the edges of its thresholds, and its length in bits."""
+
+    claim: Claim
+    edges: tuple[Edge, ...]
+    bits: float
+
+
 def learned(
     samples: Sequence[Sample],
     seed: int = 0,
@@ -89,24 +124,26 @@ def learned(
     its place contradicts is none. What comes instead of right values may be one of `others`.
     """
     rng = np.random.default_rng(seed)
-    followed = tuple(sorted((readings or {}).items()))
-    layouts = [layout_of(sample.vector, readings or {}) for sample in samples]
-    manners = list(dict.fromkeys(m for s in samples if (m := manner_of(s)) is not None))
+    predictions = Predictions(lambda _: readings or {})
+    layouts = [predictions.layout(sample.vector) for sample in samples]
     rules: list[Rule] = []
-    for manner in manners:
+    for manner in dict.fromkeys(sample.manner for sample in samples if sample.manner is not None):
+        what = Substitute(manner)
         if manner == "values":
-            rules += _rules_of_elements(samples, layouts, followed, rng, others)
+            rules += _rules_of_elements(what, samples, predictions, rng, others)
         elif manner == "outputs":
-            seen = [sample.of_further for sample in samples]
-            found = _rules_of_elements(seen, layouts, followed, rng, None)
-            rules += [replace(rule, manner=manner) for rule in found]
+            rules += _rules_of_elements(what, samples, predictions, rng, None)
         else:
-            table = _Table.of_cases(layouts, [manner_of(sample) == manner for sample in samples])
-            rules += [
-                Rule(places, manner, followed, _edges(table, places), bits)
-                for bits, places in _fitting(table)
-            ]
-    return [rule for rule in rules if _is_mostly_right(rule, samples)]
+            table = _Table.of_cases(layouts, [sample.manner == manner for sample in samples])
+            rules += _rules(what, table)
+    return [rule for rule in rules if _is_mostly_right(rule.claim, samples, predictions)]
+
+
+def _rules(what: Substitute, table: _Table) -> list[Rule]:
+    """Return the rules that fit a table, the shortest first."""
+    return [
+        Rule(Claim(what, places), _edges(table, places), bits) for bits, places in _fitting(table)
+    ]
 
 
 def rows_of(samples: Sequence[Sample]) -> int:
@@ -115,17 +152,18 @@ def rows_of(samples: Sequence[Sample]) -> int:
     return min(_ROWS, sum(sizes))
 
 
-def _is_mostly_right(rule: Rule, samples: Sequence[Sample]) -> bool:
-    """Say whether what a rule predicts to fail fails in that manner, as a rule."""
-    fails = [sample for sample in samples if rule.fails(sample.vector)]
-    hits = sum(manner_of(sample) == rule.manner for sample in fails)
+def _is_mostly_right(claim: Claim, samples: Sequence[Sample], predictions: Predictions) -> bool:
+    """Say whether what a claim predicts to fail fails in that manner, as a rule."""
+    assert claim.substitute is not None
+    fails = [sample for sample in samples if predictions.fails(claim, sample.vector)]
+    hits = sum(sample.manner == claim.substitute.manner for sample in fails)
     return 2 * hits >= len(fails)
 
 
 def _rules_of_elements(
-    samples: Sequence[Sample],
-    layouts: Sequence[Layout],
-    followed: tuple[tuple[str, str], ...],
+    what: Substitute,
+    given: Sequence[Sample],
+    predictions: Predictions,
     rng: np.random.Generator,
     others: Sequence[Instead] | None,
 ) -> list[Rule]:
@@ -134,6 +172,8 @@ def _rules_of_elements(
     They are learned from some elements; those that they get wrong are added, and they are learned
     again.
     """
+    samples = [s.of_further for s in given] if what.manner == "outputs" else given
+    layouts = [predictions.layout(sample.vector) for sample in samples]
     comparable = [
         (sample, layout)
         for sample, layout in zip(samples, layouts, strict=True)
@@ -148,8 +188,8 @@ def _rules_of_elements(
     instead = None
     if others is not None:
         failed = [sample for sample, _ in comparable]
-        instead = instead_of(failed, readings=dict(followed), others=others)
-    telling = [_telling(sample, instead, dict(followed)) for sample, _ in comparable]
+        instead = instead_of(failed, readings=predictions.readings(failed[0].vector), others=others)
+    telling = [_telling(sample, instead, predictions) for sample, _ in comparable]
     chosen = [
         _chosen(sample, tells, most, rng)
         for (sample, _), tells in zip(comparable, telling, strict=True)
@@ -159,42 +199,43 @@ def _rules_of_elements(
         table = _Table.of_elements(comparable, chosen)
         if not table.wrong.any():  # they are wrong where the first output is undefined
             return []
-        rules = [
-            Rule(places, "values", followed, _edges(table, places), bits)
-            for bits, places in _fitting(table)
-        ]
+        rules = _rules(what, table)
         missed = [
-            _missed(sample, tells, rules)
+            _missed(sample, tells, rules, predictions)
             for (sample, _), tells in zip(comparable, telling, strict=True)
         ]
         if not any(part.size for part in missed):
             break
         chosen = [np.union1d(a, b) for a, b in zip(chosen, missed, strict=True)]
     judged = []
-    for found in rules:
-        rule = replace(found, instead=instead)
-        rule = replace(rule, some=_some(rule, comparable))
-        refuted = sum(not rule.predicts(sample) for sample, _ in comparable)
-        judged.append(replace(rule, bits=rule.bits + _PER_SAMPLE * refuted))
+    for rule in rules:
+        claim = replace(rule.claim, what=replace(what, instead=instead))
+        some = _some(claim, comparable, predictions)
+        claim = replace(claim, what=replace(what, instead=instead, some=some))
+        refuted = sum(not predictions.predicts(claim, sample) for sample, _ in comparable)
+        judged.append(replace(rule, claim=claim, bits=rule.bits + _PER_SAMPLE * refuted))
     judged.sort(key=lambda rule: rule.bits)
     return [rule for rule in judged if rule.bits <= judged[0].bits + _ALIKE]
 
 
-def _some(rule: Rule, comparable: Sequence[tuple[Sample, Layout]]) -> bool:
+def _some(
+    claim: Claim, comparable: Sequence[tuple[Sample, Layout]], predictions: Predictions
+) -> bool:
     """Say whether a share of what may be wrong is right in samples that failed."""
     hits = total = 0
     for sample, _ in comparable:
-        marked = rule.shown(sample.vector) if sample.failed else None
+        marked = predictions.shown(claim, sample.vector) if sample.failed else None
         if marked is not None and sample.wrong is not None:
             hits += int((sample.wrong & marked).sum())
             total += int(marked.sum())
     return hits < NEARLY_ALL * total
 
 
-def _telling(sample: Sample, instead: Instead | None, readings: Mapping[str, str]) -> Bools:
+def _telling(sample: Sample, instead: Instead | None, predictions: Predictions) -> Bools:
     """Mark the defined elements of a sample that are wrong, or that would show what is."""
     assert sample.wrong is not None
     marked = np.ones_like(sample.wrong) if sample.defined is None else sample.defined
+    readings = predictions.readings(sample.vector)
     differs = None if instead is None else instead.shows(sample.vector, readings)
     return marked if differs is None else marked & (sample.wrong | differs)
 
@@ -214,12 +255,12 @@ def _chosen(sample: Sample, tells: Bools, most: int, rng: np.random.Generator) -
     return np.unique(np.concatenate([*ends, rng.choice(places, most // 3)]))
 
 
-def _missed(sample: Sample, tells: Bools, rules: Sequence[Rule]) -> Ints:
+def _missed(sample: Sample, tells: Bools, rules: Sequence[Rule], predictions: Predictions) -> Ints:
     """Return a few wrong elements that rules leave out, and right ones where all but some are."""
     assert sample.wrong is not None
     missed: list[Ints] = []
     for rule in rules:
-        marked = rule.wrong(sample.vector)
+        marked = predictions.marked(rule.claim, sample.vector)
         if marked is not None:
             missed.append(np.flatnonzero(sample.wrong & ~marked)[:2])
             if not sample.failed:
@@ -346,27 +387,27 @@ class _Table:
         return features_of(min(axes), alike=alike, of_elements=True) + of_cases
 
 
-def _fitting(table: _Table) -> list[tuple[float, tuple[Conjunction, ...]]]:
+def _fitting(table: _Table) -> list[tuple[float, Places]]:
     """Return the rules that fit a table, the shortest first, each with its length in bits."""
     single = _conjunctions(table, table.wrong)
-    found: list[tuple[float, tuple[Conjunction, ...]]] = [(bits, (one,)) for bits, one in single]
+    found: list[tuple[float, Places]] = [(bits, (one,)) for bits, one in single]
     if found[0][0] > _LONG:
         found += _unions(table, found[0][0])
     found.sort(key=lambda rule: rule[0])
     return [rule for rule in found if rule[0] <= found[0][0] + _ALIKE][:_RULES]
 
 
-def _unions(table: _Table, most: float) -> Iterator[tuple[float, tuple[Conjunction, ...]]]:
+def _unions(table: _Table, most: float) -> Iterator[tuple[float, Places]]:
     """Yield rules of two conjunctions, shorter than `most` bits."""
     total = float(table.weights[table.wrong].sum())
 
-    def bits_of(places: tuple[Conjunction, ...]) -> float:
+    def bits_of(places: Places) -> float:
         marked = np.any([table.within(place) for place in places], axis=0)
         left = float(table.weights[marked & ~table.wrong].sum())
         said = sum(condition.bits for place in places for condition in place)
         return said + _UNION + float(_exceptions(total, left))
 
-    def pairs(part: Bools, *, rough: bool) -> list[tuple[float, tuple[Conjunction, ...]]]:
+    def pairs(part: Bools, *, rough: bool) -> list[tuple[float, Places]]:
         parts = (part, table.wrong & ~part)
         both = [_conjunctions(table, rows, rough=rough)[:_PAIRED] for rows in parts]
         places = [

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
 from conformance.budget import ROW, Share
 from conformance.cases.near import named
 from conformance.diagnosis.candidates import faults_instead
+from conformance.diagnosis.claim import Claim, Places
 from conformance.diagnosis.features import thinned
-from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.knowledge import Knowledge
-from conformance.diagnosis.planting import FaultHypothesis
-from conformance.diagnosis.rule_learning import learned, rows_of
-from conformance.diagnosis.rules import Edge, Rule, manner_of
+from conformance.diagnosis.rule_learning import Edge, Rule, learned, rows_of
+from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.shares import CAUSE
 from conformance.diagnosis.trial import Trial
-from conformance.diagnosis.trying import Trying, is_telling, tells_elements_apart
-from conformance.diagnosis.wrong_elements import of_elements
+from conformance.diagnosis.trying import Trying, tells_elements_apart
 from conformance.faults.fault import Fault
 from conformance.vector import Case, Vector
 
@@ -43,18 +41,19 @@ class RuleSearch:
         self._known = known
         self._trying = trying
         self._laboratory = known.laboratory
+        self._predictions = known.predictions
 
     def best_rule(self, left: Sequence[Sample]) -> Trial | None:
         """Learn a rule for failures, hold it against fresh cases, and learn again with these.
 
         The failures left are of one manner.
         """
-        manner = manner_of(left[0])
+        manner = left[0].manner
         known = [*thinned(left, _KNOWN), *thinned(self._known.conforming, _KNOWN)]
         known += self._known.fresh[-_KNOWN:]
         known = [s for s in known if not self._known.is_explained_otherwise(s.vector)]
         others = (
-            faults_instead(left, self._known.candidates, self._known.planting)
+            faults_instead(left, self._known.candidates, self._predictions)
             if manner == "values"
             else []
         )
@@ -65,17 +64,20 @@ class RuleSearch:
             share = self._laboratory.share(CAUSE)
             known = _of_manner(known, manner)
             rules = self._learned(known, others)
-            asked = [*self._bisected(rules, left), *self._contested(rules, known)]
+            asked = [
+                *self._bisected(rules, left),
+                *self._contested([rule.claim for rule in rules], known),
+            ]
             asked = _of_manner(asked, manner)
             known += asked
-            if any(not rules[0].predicts(sample) for sample in asked):
+            if any(not self._predictions.predicts(rules[0].claim, sample) for sample in asked):
                 rules = self._learned(known, others)
             for rule in rules[:_RULES]:
-                trial = self._tried_and_widened(rule, known, left, share)
+                trial = self._tried_and_widened(rule.claim, known, left, share)
                 if trial.is_confirmed:
                     if best is None or len(trial.strays) < len(best.strays):
                         best = trial
-                    if not any(manner_of(s) == manner for s in trial.strays):
+                    if not any(s.manner == manner for s in trial.strays):
                         return best
                 known += _of_manner(self.like(trial.absent), manner)
             if not rules:
@@ -86,22 +88,13 @@ class RuleSearch:
         self, trial: Trial, known: list[Sample], rivals: Sequence[Fault], share: Share
     ) -> Trial:
         """Return a fault confirmed without those of its conditions that fresh cases do not need."""
-        hypothesis = trial.hypothesis
-        if not isinstance(hypothesis, FaultHypothesis) or hypothesis.condition is None:
+        general = self._general(trial.claim, known)
+        if general is trial.claim:
             return trial
-
-        def under(rule: Rule) -> FaultHypothesis:
-            return replace(hypothesis, condition=rule)
-
-        general = self._general(hypothesis.condition, known, under)
-        if general is hypothesis.condition:
-            return trial
-        wider = self._trying.tried(under(general), [s for s in known if s.failed], rivals, share)
+        wider = self._trying.tried(general, [s for s in known if s.failed], rivals, share)
         return wider if wider.is_confirmed else trial
 
-    def condition(
-        self, fault: FaultHypothesis, shown: list[Sample], absent: list[Sample]
-    ) -> Rule | None:
+    def condition(self, fault: Claim, shown: list[Sample], absent: list[Sample]) -> Places | None:
         """Return what tells cases in which a fault is there from those in which it is not.
 
         Fresh cases, which are added to these, decide between conditions that fit alike.
@@ -112,72 +105,70 @@ class RuleSearch:
             return self._learned(cases + [Sample(s.vector, None, failed=False) for s in absent])
 
         first = conditions()
-        for sample in self._contested(first, [*shown, *absent]):
-            if sample.failed and fault.predicts(sample):
+        for sample in self._contested([rule.claim for rule in first], [*shown, *absent]):
+            if sample.failed and self._predictions.predicts(fault, sample):
                 shown.append(sample)
-            elif not sample.failed and fault.fails(sample.vector):
+            elif not sample.failed and self._predictions.fails(fault, sample.vector):
                 absent.append(sample)
-        return next(iter((conditions() if len(first) > 1 else []) or first), None)
+        best = (conditions() if len(first) > 1 else []) or first
+        return best[0].claim.places if best else None
 
     def _tried_and_widened(
-        self, rule: Rule, known: list[Sample], left: Sequence[Sample], share: Share
+        self, claim: Claim, known: list[Sample], left: Sequence[Sample], share: Share
     ) -> Trial:
         """Hold a rule against fresh cases, and then one without the conditions that none needs."""
-        trial = self._tried_rule(rule, known, left, share)
+        trial = self._tried_rule(claim, known, left, share)
         if not trial.is_confirmed:
             return trial
         before = len(known)
-        general = self._general(rule, known, lambda rule: of_elements(rule, known))
+        general = self._general(claim, known)
         # What was asked about its conditions may refute the rule as well.
+        is_telling = self._predictions.is_telling
         self._trying.see(
-            trial, [s for s in known[before:] if is_telling(trial.hypothesis, s.vector)], ()
+            trial, [s for s in known[before:] if is_telling(trial.claim, s.vector)], ()
         )
-        if general is rule:
+        if general is claim:
             return trial
         wider = self._tried_rule(general, known, left, share)
         return wider if wider.is_confirmed else trial
 
     def _tried_rule(
-        self, rule: Rule, known: list[Sample], left: Sequence[Sample], share: Share
+        self, claim: Claim, known: list[Sample], left: Sequence[Sample], share: Share
     ) -> Trial:
         """Hold a rule against fresh cases, which are then known."""
-        hypothesis = of_elements(rule, known)
-        trial = Trial(hypothesis)
+        trial = self._known.trial(self._predictions.with_share(claim, known))
         for sample in self._known.refuting:  # what refuted a rule before is not tried again
-            if hypothesis.fails(sample.vector) and is_telling(hypothesis, sample.vector):
+            telling = self._predictions.is_telling(trial.claim, sample.vector)
+            if telling and trial.fails(sample.vector):
                 if sample.failed:
                     trial.see(sample, ())
                 else:
                     trial.absent.append(sample)
         if trial.is_refuted:
             return trial
-        trial = self._trying.tried(
-            hypothesis, [s for s in left if hypothesis.predicts(s)], (), share
-        )
+        trial = self._trying.tried(trial.claim, [*filter(trial.predicts, left)], (), share)
         known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
         self._known.refuting += [*trial.absent, *trial.other]
         return trial
 
-    def _general(
-        self, rule: Rule, known: list[Sample], supposed: Callable[[Rule], Hypothesis]
-    ) -> Rule:
-        """Return a rule without the conditions that no fresh cases need, or none can be drawn for.
+    def _general(self, claim: Claim, known: list[Sample]) -> Claim:
+        """Return a claim without the conditions that no fresh cases need, or none can be drawn for.
 
-        `supposed` makes a hypothesis of a rule.
+        What was asked is known then.
         """
-        for shorter in rule.shorter:
-            told = self._contested([rule, shorter], known)
+        for shorter in claim.shorter:
+            told = self._contested([claim, shorter], known)
             known += told
-            hypothesis = supposed(shorter)
+            trial = self._known.trial(self._predictions.with_share(shorter, known))
             telling = [
                 s
                 for s in told
-                if hypothesis.fails(s.vector)
+                if trial.fails(s.vector)
                 and (s.failed or s.wrong is None or tells_elements_apart(s))
             ]
-            if (telling or not told) and all(map(hypothesis.predicts, telling)):
-                return self._general(shorter, known, supposed)
-        return rule
+            if (telling or not told) and all(map(trial.predicts, telling)):
+                return self._general(shorter, known)
+        return claim
 
     def _learned(self, samples: Sequence[Sample], others: Sequence[Instead] = ()) -> list[Rule]:
         readings = self._laboratory.readings(samples[0].vector)
@@ -193,28 +184,28 @@ class RuleSearch:
         self._known.fresh += fresh
         return fresh
 
-    def _contested(self, rules: Sequence[Rule], known: Sequence[Sample]) -> list[Sample]:
-        """Return fresh samples of which rules that fit alike say different things.
+    def _contested(self, claims: Sequence[Claim], known: Sequence[Sample]) -> list[Sample]:
+        """Return fresh samples of which claims that fit alike say different things.
 
         Some have numbers beyond those of which a condition was made, and some are known cases with
         data that name their cell, for equal values may have hidden what is wrong in them.
         """
-        if len(rules) < 2:
+        if len(claims) < 2:
             return []
 
         def is_contested(vector: Vector | None) -> bool:
             if vector is None or self._known.is_explained_otherwise(vector):
                 return False
-            return len({rule.prediction(vector) for rule in rules}) > 1
+            return len({self._predictions.prediction(claim, vector) for claim in claims}) > 1
 
         laboratory = self._laboratory
         shown = sorted((s.vector.case for s in known if s.failed), key=lambda case: case.data.size)
-        conditions = Counter(chain(*({*chain(*rule.places)} for rule in rules)))
+        conditions = Counter(chain(*({*chain(*claim.places)} for claim in claims)))
         beyond = (
             case
             for base in shown[:_AT_ONCE]
             for condition, count in conditions.items()
-            if count < len(rules)
+            if count < len(claims)
             for case in condition.beyond(base)
         )
         again = (s.vector.case for s in known if not s.failed and is_contested(s.vector))
@@ -235,7 +226,7 @@ class RuleSearch:
         """Return samples that narrow down where the thresholds of rules lie."""
         samples: list[Sample] = []
         for rule in rules[:_RULES]:
-            shown = [s.vector.case for s in left if rule.predicts(s)]
+            shown = [s.vector.case for s in left if self._predictions.predicts(rule.claim, s)]
             if shown:
                 base = min(shown, key=lambda case: case.data.size)
                 for edge in rule.edges:
@@ -257,4 +248,4 @@ class RuleSearch:
 
 def _of_manner(samples: Iterable[Sample], manner: str | None) -> list[Sample]:
     """Leave out samples that fail in another manner: they tell nothing of this one."""
-    return [sample for sample in samples if not sample.failed or manner_of(sample) == manner]
+    return [sample for sample in samples if not sample.failed or sample.manner == manner]

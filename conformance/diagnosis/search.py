@@ -11,13 +11,12 @@ every mismatch, and the search goes on with those left over.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
-from typing import NamedTuple
 
 from conformance.budget import Budget, Share
 from conformance.diagnosis.candidates import Candidates
-from conformance.diagnosis.conditions import Where
+from conformance.diagnosis.claim import Claim, planted
 from conformance.diagnosis.features import LIGHT, apart, features, spread, weight
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
 from conformance.faults.fault import Fault, Together
@@ -48,38 +47,36 @@ _TELLING = 4
 """So many wrong elements are seldom all reproduced by chance."""
 
 
-class Suspect(NamedTuple):
-    """Faults that are supposed to be there: the first, or else another one.
-
-    `alternatives` are supposed always, `conditional` ones `where` the vectors of the run have them.
-    """
-
-    alternatives: Sequence[Together]
-    conditional: Sequence[tuple[Together, Where]]
-
-
 @dataclass(slots=True, eq=False)
-class Cause:
-    """Faults, how they match mismatches, and the conforming vectors they would break.
+class Fit:
+    """A claim of faults, how they match mismatches, and the conforming vectors they would break.
 
-    Mismatches and conforming vectors go by their numbers. `where` holds what sets the mismatches
-    explained apart from all those vectors; they are `set_apart` then, and none is left
-    `contradicted`. `alternatives` fit as well or nearly so, `rivals` under conditions perhaps.
+    Mismatches and conforming vectors go by their numbers. Where the claim has conditions, they set
+    the mismatches explained apart from so many of those vectors; none is left `contradicted` then.
+    `alternatives` fit as well or nearly so, `rivals` under conditions perhaps.
     """
 
-    faults: Together
+    claim: Claim
     explained: dict[int, Match]
     contradicted: frozenset[int]
-    where: Where = ()
     set_apart: int = 0
-    alternatives: list[Cause] = field(default_factory=list)
-    rivals: list[Cause] = field(default_factory=list)
+    alternatives: list[Fit] = field(default_factory=list)
+    rivals: list[Fit] = field(default_factory=list)
 
     @property
-    def suspect(self) -> Suspect:
-        """What is to be held against fresh cases, it and its alternatives and rivals."""
-        each_where = [(each.faults, each.where) for each in (self, *self.rivals)]
-        return Suspect([self.faults, *(each.faults for each in self.alternatives)], each_where)
+    def faults(self) -> Together:
+        """The faults of the claim."""
+        return self.claim.faults
+
+    @property
+    def supposed(self) -> list[Together]:
+        """The faults that are supposed to be there always: the first, or else another one."""
+        return [self.faults, *(each.faults for each in self.alternatives)]
+
+    @property
+    def conditional(self) -> list[Claim]:
+        """What is supposed under the conditions that vectors of the run speak for."""
+        return [self.claim, *(each.claim for each in self.rivals)]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -124,13 +121,13 @@ class Search:
         self._broken: dict[Together, list[bool]] = {}
         # What tells causes apart may lie in few mismatches: more are looked at than searched.
         self._scored = _numbers([each.vector for each in mismatches], _SCORED)
-        self._doubtful: dict[Together, Cause] = {}
+        self._doubtful: dict[Together, Fit] = {}
         self._pair_searches = _PAIR_SEARCHES
         self._in_vain = _IN_VAIN if candidates.enumerated else 0
 
-    def run(self) -> tuple[list[Cause], list[int]]:
+    def run(self) -> tuple[list[Fit], list[int]]:
         """Return the causes found, each held against all mismatches, and what is left over."""
-        causes: list[Cause] = []
+        causes: list[Fit] = []
         left = list(range(len(self._mismatches)))
         for most in _ROUNDS:
             self._tick(len(left))
@@ -146,11 +143,11 @@ class Search:
         return causes, left
 
     @property
-    def doubtful(self) -> list[Cause]:
+    def doubtful(self) -> list[Fit]:
         """Causes against which conforming vectors speak: under a condition, they may be true."""
         return [*self._doubtful.values()][:_RIVALS]
 
-    def extended(self, causes: Sequence[Cause], mismatches: Sequence[Observation]) -> list[int]:
+    def extended(self, causes: Sequence[Fit], mismatches: Sequence[Observation]) -> list[int]:
         """Hold the causes found against more mismatches; return those of them left over."""
         numbers = range(len(self._mismatches), len(self._mismatches) + len(mismatches))
         self._mismatches += mismatches
@@ -164,7 +161,7 @@ class Search:
         return self._explained(faults, range(len(self._mismatches)))
 
     def _held_against_all(
-        self, before: Sequence[Cause], causes: Sequence[Cause], left: Sequence[int]
+        self, before: Sequence[Fit], causes: Sequence[Fit], left: Sequence[int]
     ) -> list[int]:
         """Hold new causes against all mismatches; return which are left over."""
         for cause in causes:
@@ -172,7 +169,7 @@ class Search:
                 cause.explained = self._explained(cause.faults, range(len(self._mismatches)))
         return self._in_doubt(causes, left)
 
-    def _in_doubt(self, causes: Sequence[Cause], left: Sequence[int]) -> list[int]:
+    def _in_doubt(self, causes: Sequence[Fit], left: Sequence[int]) -> list[int]:
         """Hold causes against those that they do not explain, under other readings too."""
         left = [i for i in left if not _is_explained(i, causes)]
         for i in left:
@@ -182,7 +179,7 @@ class Search:
                 cause.explained |= self._explained(cause.faults, left)
         return [i for i in left if not _is_explained(i, causes)]
 
-    def _singly(self, causes: Sequence[Cause], fresh: Sequence[int]) -> list[Cause]:
+    def _singly(self, causes: Sequence[Fit], fresh: Sequence[int]) -> list[Fit]:
         """Look for single faults where causes leave mismatches over; return all causes."""
         causes, fruitless, left = list(causes), 0, list(fresh)
         while left and len(causes) < _CAUSES and fruitless < _FRUITLESS and not self._is_over:
@@ -200,7 +197,7 @@ class Search:
                 left = [i for i in left if i not in cause.explained]
         return causes
 
-    def _of_one(self, mismatch: int, left: Sequence[int]) -> Cause | None:
+    def _of_one(self, mismatch: int, left: Sequence[int]) -> Fit | None:
         """Return the single fault that explains a mismatch and fits the others best.
 
         Without need, which is where one with a name leaves mismatches over, none without is tried.
@@ -217,11 +214,11 @@ class Search:
         self._in_vain -= other is None
         return max(filter(None, (cause, other)), key=lambda each: each.score, default=None)
 
-    def _is_enough(self, cause: Cause, left: Sequence[int]) -> bool:
+    def _is_enough(self, cause: Fit, left: Sequence[int]) -> bool:
         """Say whether a cause explains nearly all that is left."""
         return len(cause.explained.keys() & {*left}) >= _NEARLY_ALL * len(left)
 
-    def _in_pairs(self, causes: list[Cause], left: Sequence[int]) -> list[Cause]:
+    def _in_pairs(self, causes: list[Fit], left: Sequence[int]) -> list[Fit]:
         """Look for two faults where single ones leave mismatches over; return all causes."""
         light = [i for i in left if weight(self._mismatches[i].vector) <= LIGHT]
         for i in light:
@@ -266,7 +263,7 @@ class Search:
         nearest = sorted(active, key=lambda fault: -likeness[fault])[:_PARTNERS]
         return [fault for fault in nearest if likeness[fault] > 0]
 
-    def _best(self, candidates: Iterable[Together], mismatch: int) -> Cause | None:
+    def _best(self, candidates: Iterable[Together], mismatch: int) -> Fit | None:
         """Return the candidate that explains a mismatch and fits the others best."""
         observation = self._as_followed[mismatch]
         if weight(observation.vector) > LIGHT:
@@ -281,7 +278,7 @@ class Search:
         if len(matching) > _LIKELIEST:
             matching.sort(key=lambda pair: len(self._broken_by(pair[1], _FEW)) - len(pair[0]))
         causes = [
-            Cause(faults, explained, self._broken_by(faults, len(self._conforming)))
+            Fit(planted(*faults), explained, self._broken_by(faults, len(self._conforming)))
             for explained, faults in matching[:_LIKELIEST]
         ]
         plausible = [cause for cause in causes if self._is_plausible(cause, mismatch)]
@@ -300,7 +297,7 @@ class Search:
         best.alternatives = [*islice(alike, _ALTERNATIVES)]
         return best
 
-    def _doubt(self, causes: Sequence[Cause]) -> None:
+    def _doubt(self, causes: Sequence[Fit]) -> None:
         """Remember what explains most of what was to be, where too much speaks against it."""
         likeliest = max(causes, key=lambda cause: len(cause.explained), default=None)
         if likeliest is not None and _LEAST_SHARE * len(likeliest.explained) >= len(self._scored):
@@ -325,7 +322,7 @@ class Search:
         broken += self._reproductions.shows(faults, self._conforming[len(broken) : count])
         return frozenset(number for number, fails in enumerate(broken[:count]) if fails)
 
-    def _is_plausible(self, cause: Cause, mismatch: int) -> bool:
+    def _is_plausible(self, cause: Fit, mismatch: int) -> bool:
         """Say whether little speaks against a cause, or a condition on attributes removes it."""
         observation = self._as_followed[mismatch]
         # Of so many faults, one is like a single small failure by chance.
@@ -341,7 +338,7 @@ class Search:
         # A few mismatches have something in common by chance; a few others are explained by chance.
         if len(kept) >= min(_SHARED, len(self._scored)) and 2 * len(kept) >= len(explained):
             known = self.features[explained[kept[0]]]
-            cause.where = tuple(((known[word],),) for word in words)
+            cause.claim = replace(cause.claim, places=(tuple(known[word] for word in words),))
             cause.explained = {explained[i]: cause.explained[explained[i]] for i in kept}
             cause.set_apart = len(cause.contradicted)
             cause.contradicted = frozenset()
@@ -367,5 +364,5 @@ def _pairs(some: Sequence[Fault], others: Sequence[Fault]) -> Iterator[Together]
     return ((a, b) for a in some for b in others if a.step != b.step)
 
 
-def _is_explained(mismatch: int, causes: Iterable[Cause]) -> bool:
+def _is_explained(mismatch: int, causes: Iterable[Fit]) -> bool:
     return any(mismatch in cause.explained for cause in causes)

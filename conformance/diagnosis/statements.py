@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from conformance.diagnosis.conditions import where_words
+from conformance.diagnosis.claim import TOGETHER, Claim, behaviour_of
 from conformance.diagnosis.features import condition
-from conformance.diagnosis.hypothesis import Hypothesis
-from conformance.diagnosis.named_causes import word_of, word_of_faults
+from conformance.diagnosis.named_causes import word_of
 from conformance.diagnosis.places import places
-from conformance.diagnosis.planting import TOGETHER, behaviour_of
 from conformance.diagnosis.reproduce import Match
-from conformance.diagnosis.search import Cause
+from conformance.diagnosis.search import Fit
 from conformance.diagnosis.state import StateFinding
 from conformance.diagnosis.traits import traits
 from conformance.diagnosis.varied import VariedFinding
@@ -45,8 +43,8 @@ class Failures:
     features: Sequence[Collection[str]]
     others: Sequence[Collection[str]]
 
-    def fault(self, cause: Cause, proof: Proof, smallest: str = "") -> Diagnosis:
-        """Return a cause of the catalogue as a diagnosis."""
+    def of_fit(self, cause: Fit, proof: Proof, smallest: str = "") -> Diagnosis:
+        """Return faults as a diagnosis."""
         return _summarized(
             self._diagnosis([*cause.explained]),
             faults=tuple(fault.name for fault in cause.faults if fault.name),
@@ -54,23 +52,23 @@ class Failures:
             raised=all(self.pairs[i][1] is None for i in cause.explained),
             exact=sum(match is Match.EXACT for match in cause.explained.values()),
             contradicted=len(cause.contradicted),
-            condition=where_words(cause.where),
+            condition=cause.claim.where,
             alternatives=cause.names[:_ALTERNATIVES],
             threads=tuple(dict.fromkeys(chain(*(fault.threads for fault in cause.faults)))),
             kind="fault",
             proof=proof,
             smallest=smallest,
-            named=word_of_faults(cause.faults, cause.where),
+            named=word_of(cause.claim),
         )
 
-    def rule(
-        self, hypothesis: Hypothesis, explained: Sequence[int], proof: Proof, smallest: str = ""
+    def of_rule(
+        self, claim: Claim, explained: Sequence[int], proof: Proof, smallest: str = ""
     ) -> Diagnosis:
         """Return a rule as a diagnosis."""
         return _summarized(
             self._diagnosis(explained),
-            behaviour=hypothesis.words,
-            named=word_of(hypothesis),
+            behaviour=claim.words,
+            named=word_of(claim),
             kind="rule",
             proof=proof,
             smallest=smallest,

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
-from conformance.diagnosis.conditions import Conjunction
-from conformance.diagnosis.hypothesis import Hypothesis, Sample
-from conformance.diagnosis.planting import FaultHypothesis
-from conformance.diagnosis.rules import Rule
-from conformance.diagnosis.wrong_elements import Elements
+from conformance.diagnosis.claim import Claim
+from conformance.diagnosis.predictions import Predictions
+from conformance.diagnosis.sample import Sample
 from conformance.faults.fault import Fault
 from conformance.vector import Vector
 
@@ -31,7 +29,7 @@ _FEW = 6
 
 @dataclass(slots=True, eq=False)
 class Trial:
-    """A hypothesis and the fresh cases that it was held against.
+    """A claim and the fresh cases that it was held against.
 
     Of the cases on which it shows, `predicted` are those that it predicted; `absent` are those on
     which the backend is right, and `other` those on which it fails in another way; where it is
@@ -40,7 +38,8 @@ class Trial:
     on which it does not show, the backend is right in `quiet` and fails in `strays`.
     """
 
-    hypothesis: Hypothesis
+    claim: Claim
+    predictions: Predictions
     predicted: list[Sample] = field(default_factory=list)
     absent: list[Sample] = field(default_factory=list)
     other: list[Sample] = field(default_factory=list)
@@ -103,12 +102,12 @@ class Trial:
 
     @property
     def _for_unclear(self) -> int:
-        return _FOR_UNCLEAR if self.is_whole else _FOR_UNCLEAR_OF_SOME
+        return _FOR_UNCLEAR if self.claim.is_whole else _FOR_UNCLEAR_OF_SOME
 
     @property
     def _confirming(self) -> int:
         """How many cases confirm it: more where it says of cases no more than that they fail."""
-        of_cases = isinstance(self.hypothesis, Rule)
+        of_cases = not (self.claim.faults or self.claim.is_of_elements)
         return CONFIRMING * (1 + of_cases)
 
     @property
@@ -117,26 +116,9 @@ class Trial:
 
         Whatever windows are more or fewer than the gradients that are given, they come.
         """
-        if not isinstance(self.hypothesis, FaultHypothesis) or not self.hypothesis.is_of_gradients:
+        if not self.claim.is_of_gradients:
             return True
         return sum(sample.outputs is not None for sample in self.predicted) >= _FEW
-
-    @property
-    def places(self) -> tuple[Conjunction, ...]:
-        """The conditions under which it is supposed to hold."""
-        match self.hypothesis:
-            case Rule() as rule:
-                return rule.places
-            case Elements(rule=rule):
-                return rule.places
-            case FaultHypothesis(condition=Rule() as rule):
-                return rule.places
-        return ()
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it says of every element if it is wrong."""
-        return not isinstance(self.hypothesis, Elements) or self.hypothesis.is_whole
 
     def see(self, sample: Sample, rivals: Sequence[Fault], *, is_open: bool = False) -> None:
         """Hold it against a fresh case; `rivals` are faults that may be there besides.
@@ -144,26 +126,26 @@ class Trial:
         `is_open` says that it is not known which reading of some clause the backend follows there:
         what is wrong under one may be right under another.
         """
-        hypothesis = self.hypothesis
+        claim, predictions = self.claim, self.predictions
         if sample.outputs is None and sample.vector.values and not sample.failed:
             return  # some element is undefined, so an exception is no failure: it tells nothing
-        if not hypothesis.fails(sample.vector):
+        if not self.fails(sample.vector):
             self._see_elsewhere(sample)
-        elif hypothesis.predicts(sample):
+        elif predictions.predicts(claim, sample):
             # Right where it shows, and as predicted: what comes instead is equal there.
             if sample.failed:
                 self.predicted.append(sample)
             else:
                 self.quiet += 1
         elif not sample.failed:
-            hidden = is_open or may_hide(hypothesis, sample.vector)
+            hidden = is_open or predictions.may_hide(claim, sample.vector)
             (self.unclear if hidden else self.absent).append(sample)
-        elif isinstance(hypothesis, FaultHypothesis):
-            together = hypothesis.predicts_with(rivals, sample)
+        elif claim.faults:
+            together = predictions.reproduces_with(claim.faults, rivals, sample)
             if together:
                 self.predicted.append(sample)
             elif together is not None:
-                in_part = hypothesis.predicts_in_part(sample)
+                in_part = predictions.reproduces_in_part(claim.faults, sample)
                 (self.in_part if in_part else self.other).append(sample)
         else:
             self.other.append(sample)
@@ -171,7 +153,7 @@ class Trial:
     def _see_elsewhere(self, sample: Sample) -> None:
         if not sample.failed:
             self.quiet += 1
-        elif isinstance(self.hypothesis, Elements) and self.hypothesis.explains(sample):
+        elif self.claim.is_of_elements and self.explains(sample):
             self.predicted.append(sample)  # it differs from what is right hardly more than may be
         else:
             self.strays.append(sample)
@@ -183,15 +165,12 @@ class Trial:
 
     def explains(self, sample: Sample) -> bool:
         """Say whether a sample fails, and as it predicts or in a part of the place it names."""
-        return sample.failed and self.hypothesis.explains(sample)
+        return sample.failed and self.predictions.explains(self.claim, sample)
 
+    def fails(self, vector: Vector) -> bool:
+        """Say whether it predicts that the backend fails a vector."""
+        return self.predictions.fails(self.claim, vector)
 
-def may_hide(hypothesis: Hypothesis, vector: Vector) -> bool:
-    """Say whether a vector may conform that a hypothesis says fails.
-
-    Equal values may hide that elements are wrong, and a reading that is not followed elsewhere that
-    a backend has a fault.
-    """
-    if isinstance(hypothesis, FaultHypothesis):
-        return hypothesis.may_conform(vector)
-    return isinstance(hypothesis, Elements) and hypothesis.may_hide_in(vector)
+    def predicts(self, sample: Sample) -> bool:
+        """Say whether the backend did what it predicts, failure or not."""
+        return self.predictions.predicts(self.claim, sample)

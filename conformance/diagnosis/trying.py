@@ -1,4 +1,4 @@
-"""A hypothesis held against fresh cases, until they confirm or refute it.
+"""A claim held against fresh cases, until they confirm or refute it.
 
 Fresh cases are drawn after it was made, near those that failed and near those that conform: the
 cases that it says the backend fails have to fail just as it says, and all others have to be right.
@@ -14,13 +14,13 @@ import numpy as np
 
 from conformance.budget import Share
 from conformance.cases.near import Feature, at, named, other_words, with_word, words_of
+from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.features import thinned
-from conformance.diagnosis.hypothesis import Hypothesis, Sample
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.shares import FRUITLESS
-from conformance.diagnosis.trial import CONFIRMING, Trial, may_hide
-from conformance.diagnosis.wrong_elements import Elements
+from conformance.diagnosis.trial import CONFIRMING, Trial
 from conformance.faults.fault import Fault
 from conformance.operators import operator_named
 from conformance.vector import Case, Vector
@@ -42,39 +42,40 @@ _DISTINCT = 0.9
 
 
 class Trying:
-    """Holds hypotheses against fresh cases in which no cause shows that is known."""
+    """Holds claims against fresh cases in which no cause shows that is known."""
 
     def __init__(self, known: Knowledge) -> None:
         self._known = known
+        self._predictions = known.predictions
         self._laboratory = known.laboratory
 
     def tried(
         self,
-        hypothesis: Hypothesis,
+        claim: Claim,
         shown: Sequence[Sample],
         rivals: Sequence[Fault],
         share: Share,
     ) -> Trial:
-        """Hold a hypothesis against fresh cases until it is confirmed or refuted.
+        """Hold a claim against fresh cases until it is confirmed or refuted.
 
         `shown` are failures that it explains.
         """
-        trial, patient = Trial(hypothesis), share.part(FRUITLESS)
+        trial, patient = self._known.trial(claim), share.part(FRUITLESS)
         bases = [s.vector for s in thinned(shown, BASES)]
         others = [s.vector for s in thinned([*self._known.failing, *self._known.conforming], BASES)]
         open_clauses = self._laboratory.open_clauses
         about = clauses_about(shown, self._laboratory)
         for _ in range(_DRAWS):
-            # What went as predicted leads further away from what the hypothesis was made of.
+            # What went as predicted leads further away from what the claim was made of.
             fresh = self._laboratory.near([*bases, *(s.vector for s in trial.predicted)], others)
             drawn = [v for v in islice(fresh, _AT_ONCE) if v is not None]
             # Another fault may be what leaves a clause open that this one is not about.
             drawn = [v for v in drawn if open_clauses(v) <= about]
-            self._known.prepare(hypothesis, drawn)
+            self._known.prepare(claim, drawn)
             drawn = [v for v in drawn if not self._known.is_explained_otherwise(v)]
-            drawn = [v for v in drawn if is_telling(hypothesis, v)]
+            drawn = [v for v in drawn if self._predictions.is_telling(claim, v)]
             if trial.quiet + len(trial.strays) >= _QUIET + trial.asked:
-                drawn = [v for v in drawn if hypothesis.fails(v)]
+                drawn = [v for v in drawn if trial.fails(v)]
             samples = self._laboratory.ask(drawn)
             self._known.fresh += samples
             self.see(trial, samples, rivals)
@@ -95,14 +96,14 @@ class Trying:
         return self._laboratory.ask([vector]) if vector is not None else []
 
     def see(self, trial: Trial, samples: Sequence[Sample], rivals: Sequence[Fault]) -> None:
-        """Hold a hypothesis against what was asked."""
+        """Hold a claim against what was asked."""
         for sample in samples:
             is_open = bool(self._laboratory.open_clauses(sample.vector))
             trial.see(sample, rivals, is_open=is_open)
         self._settle(trial)
 
     def _see_varied(self, trial: Trial, rivals: Sequence[Fault]) -> None:
-        """Hold a hypothesis against calls that bear it out with another word, type or operator.
+        """Hold a claim against calls that bear it out with another word, type or operator.
 
         One at a time, each that no such call had: cases that are drawn at random have few of some,
         and none of another operator. So it is with numbers that its conditions admit, far from
@@ -120,19 +121,19 @@ class Trying:
         ]
         vectors += [[*map(self._laboratory.vector, group)] for group in _far(trial, cases)]
         known = [sample.vector for sample in self._known.others]
-        self._known.prepare(trial.hypothesis, [v for v in chain(*vectors, known) if v is not None])
+        self._known.prepare(trial.claim, [v for v in chain(*vectors, known) if v is not None])
         told = [[v for v in group if v is not None and self._tells(trial, v)] for group in vectors]
         samples = self._laboratory.ask([*chain(*(group[:_OF_EACH] for group in told))])
         others = [s for s in self._known.others if self._tells(trial, s.vector)]
-        samples += [s for s in others if not may_hide(trial.hypothesis, s.vector)]
+        samples += [s for s in others if not self._predictions.may_hide(trial.claim, s.vector)]
         self._known.fresh += samples
         self.see(trial, samples, rivals)
 
     def _tells(self, trial: Trial, vector: Vector) -> bool:
-        """Say whether a hypothesis shows on a vector, and no other cause does."""
+        """Say whether a claim shows on a vector, and no other cause does."""
         return (
-            is_telling(trial.hypothesis, vector)
-            and trial.hypothesis.fails(vector)
+            self._predictions.is_telling(trial.claim, vector)
+            and trial.fails(vector)
             and not self._known.is_explained_otherwise(vector)
         )
 
@@ -144,7 +145,7 @@ class Trying:
                 other
                 for _ in range(_AGAIN)
                 for other in self.asked(named(sample.vector.case, self._laboratory.rng))
-                if trial.hypothesis.fails(other.vector)
+                if trial.fails(other.vector)
             ]
             if not again:
                 trial.unclear.append(sample)
@@ -155,19 +156,12 @@ class Trying:
 
 
 def _far(trial: Trial, cases: Sequence[Case]) -> Iterator[list[Case | None]]:
-    """Yield cases that the conditions of a hypothesis admit, far from those that it was made of."""
+    """Yield cases that the conditions of a claim admit, far from those that it was made of."""
     for axes in range(1, 4):
         yield [at(case, Feature("rank"), axes) for case in cases if case.data.ndim - 2 != axes]
-    for condition in dict.fromkeys(chain(*trial.places)):
+    for condition in dict.fromkeys(chain(*trial.claim.places)):
         far = (condition.within(case) for case in cases)
         yield from (list(group) for group in zip(*far, strict=False))
-
-
-def is_telling(hypothesis: Hypothesis, vector: Vector) -> bool:
-    """Say whether a case tells something of a hypothesis."""
-    if isinstance(hypothesis, Elements) and not hypothesis.is_whole:
-        return hypothesis.is_telling(vector)
-    return True
 
 
 def clauses_about(shown: Sequence[Sample], laboratory: Laboratory) -> set[str]:

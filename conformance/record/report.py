@@ -606,6 +606,11 @@ class Diagnosis:
     named: str = ""
 
     @property
+    def operators(self) -> Mapping[str, int]:
+        """How many of the failures are of each operator, most first."""
+        return dict(Counter(name.split("/", 1)[0] for name in self.vectors).most_common())
+
+    @property
     def is_known(self) -> bool:
         """Whether it says what is wrong."""
         return bool(self.faults) or self.kind not in {"", "unknown"}

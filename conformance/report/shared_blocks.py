@@ -19,6 +19,7 @@ from conformance.report import document as doc
 from conformance.report import phrases
 
 _THREADS = 2
+_OPERATORS = 4
 _IDS = 50
 _FEW = 0.01
 """Share of failures below which a corner is wrong, and not the operator."""
@@ -95,6 +96,15 @@ def failure(result: Result, script: str = "") -> tuple[doc.Block, ...]:
     )
 
 
+def _operators(diagnosis: Diagnosis) -> list[str | doc.Span]:
+    """Return the operators whose failures a cause explains, those of most failures by name."""
+    names = [*diagnosis.operators]
+    more = len(names) - _OPERATORS
+    if more <= 1:
+        return codes(names, ", ", " and ")
+    return [*codes(names[:_OPERATORS]), f" and {more} more operators"]
+
+
 def cause(
     diagnosis: Diagnosis, *, example: str = "", name: str = "", jumps: doc.Text = ""
 ) -> doc.Item:
@@ -106,6 +116,8 @@ def cause(
     asides: list[doc.Item] = []
     if diagnosis.faults:
         asides.append(_aside("fault ", *codes(diagnosis.faults, " + ")))
+    if diagnosis.is_known and diagnosis.operators:
+        asides.append(_aside("in ", *_operators(diagnosis)))
     if diagnosis.proof is not None:
         asides.append(_aside(str(diagnosis.proof)))
     if example:

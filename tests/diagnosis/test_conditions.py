@@ -5,9 +5,10 @@ import pytest
 from support.fakes import pool, ramp, vector
 
 from conformance.cases.near import Feature
+from conformance.diagnosis.claim import Claim, Substitute
 from conformance.diagnosis.conditions import Condition
 from conformance.diagnosis.elements import ALL_AXES, FIRST_AXIS
-from conformance.diagnosis.rules import Rule
+from conformance.diagnosis.predictions import Predictions
 
 PLANE = {"kernel": [3, 3], "strides": [1, 1], "pads_begin": [1, 0], "pads_end": [0, 1]}
 AVERAGE = vector(ramp(1, 4, 6, 7), pool(**PLANE)).case
@@ -61,9 +62,10 @@ STRIDED = Condition(Feature("strides", ALL_AXES), "is", 2.0, over="some")
 def test_conditions_on_some_axis_are_of_one_and_the_same(strides, holds):
     """Not one of one axis and one of another."""
     given = {**PLANE, "kernel": [3, 2], "strides": strides}
-    where = Rule(((ODD, STRIDED),))
-    assert where.fails(vector(ramp(1, 2, 6, 7), pool(**given))) == holds
-    assert where.words == (
+    claim = Claim(Substitute(), ((ODD, STRIDED),))
+    case = vector(ramp(1, 2, 6, 7), pool(**given))
+    assert Predictions(lambda _: {}).fails(claim, case) == holds
+    assert claim.words == (
         "wrong values where the kernel on some axis is odd and the stride on that axis is 2"
     )
 

@@ -9,10 +9,11 @@ from support.fakes import check, pool, ramp, right, vector
 from support.fault_probes import light_probes
 
 from conformance.diagnosis import likely_causes
+from conformance.diagnosis.claim import planted
 from conformance.diagnosis.features import apart, condition, features, spread
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.of_report import explained
-from conformance.diagnosis.search import Cause
+from conformance.diagnosis.search import Fit
 from conformance.diagnosis.traits import traits
 from conformance.dtypes import name_of
 from conformance.faults import CATALOGUE, fault_named, faulty
@@ -283,5 +284,7 @@ def test_a_cause_that_explains_only_what_another_does_is_folded_into_it():
     found = causes_of(faulty(fault_named("not-divided")), light_probes("AvgPool-1")[::4])
     explained = [{*cause.vectors} for cause in found]
     assert all(one - set().union(*explained[:n]) for n, one in enumerate(explained))
-    large, small = (Cause((), dict.fromkeys(numbers), frozenset()) for numbers in ((1, 2), (2,)))
+    large, small = (
+        Fit(planted(), dict.fromkeys(numbers), frozenset()) for numbers in ((1, 2), (2,))
+    )
     assert likely_causes._folded([small, large]) == [large]

@@ -7,24 +7,19 @@ import pytest
 from support.fakes import pool, vector
 
 from conformance.cases.near import Feature
+from conformance.diagnosis.claim import Claim, Planted, Substitute, planted, with_gradients
 from conformance.diagnosis.conditions import Condition
-from conformance.diagnosis.hypothesis import Sample
 from conformance.diagnosis.instead import constant, instead_of
 from conformance.diagnosis.laboratory import samples_from
-from conformance.diagnosis.named_causes import (
-    NamedCause,
-    cause_named,
-    explaining,
-    word_of,
-    word_of_faults,
-)
-from conformance.diagnosis.planting import FaultHypothesis, Planting, with_gradients
-from conformance.diagnosis.rules import Rule
-from conformance.faults import fault_named
+from conformance.diagnosis.named_causes import cause_named, explaining, word_of
+from conformance.diagnosis.predictions import Predictions
+from conformance.diagnosis.sample import Sample
+from conformance.faults import Fault, fault_named
 from conformance.faults.atoms import by_words
 
 DATA = np.arange(1, 25, dtype=np.float32).reshape(1, 4, 6)
-RULE = Rule(
+RULE = Claim(
+    Substitute(instead=constant("zero")),
     (
         (
             Condition(Feature("channel"), "from", 2.0),
@@ -35,13 +30,13 @@ RULE = Rule(
         (Condition(Feature("invalid_how"), "is not", frozenset({"too small"})),),
         (Condition(Feature("gradient"), "is", value=False),),
     ),
-    instead=constant("zero"),
 )
 RULE_OF_CHANNELS = ((Condition(Feature("channel"), "from", 2.0),),)
 
 
-def planting():
-    return Planting(lambda _: {})
+def explains(word, sample):
+    """Say whether the cause that a word names predicts a failure."""
+    return Predictions(lambda _: {}).is_exactly(cause_named(word), sample)
 
 
 def failure(change):
@@ -56,32 +51,30 @@ def failure(change):
 def test_a_rule_is_the_same_rule_again():
     """With every relation, kind of value and quantifier."""
     word = word_of(RULE)
-    assert cause_named(word).rule.words == RULE.words
-    assert cause_named(word).rule.places == RULE.places
+    assert cause_named(word).words == RULE.words
+    assert cause_named(word).places == RULE.places
     assert not set(word) & set(" #+")
 
 
 @pytest.mark.parametrize("name", ["same-lower-as-upper", "backward-kernel-clamped-to-3"])
 def test_a_fault_goes_by_its_name(name):
     """That of gradients too, in the catalogue or not."""
-    assert word_of(FaultHypothesis((fault_named(name),), planting())) == name
+    assert word_of(planted(fault_named(name))) == name
     (fault,) = cause_named(name).faults
     assert fault.name == name
 
 
 @pytest.mark.parametrize("name", ["same-lower-as-upper", "every_dilation_taken_as_1"])
 def test_a_fault_under_conditions_has_them_in_its_word(name):
-    """Every one of them has to hold, each in one of several conjunctions."""
+    """In one of several conjunctions; where there are more such parts, each of them has to hold."""
     halves = Condition(Feature("dtype"), "is", frozenset({"float16", "bfloat16"}))
     wide = Condition(Feature("kernel", 0), "from", 3.0, over="some")
-    faults, where = cause_named(name).faults, (((halves,), (wide,)), ((wide,),))
-    word = word_of_faults(faults, where)
-    assert word == f"{name}:dtype=bfloat16,float16|kernel.0.some>=3:kernel.0.some>=3"
-    assert cause_named(word) == NamedCause(faults, where)
-    condition = Rule(where[0], "exception")
-    assert word_of(FaultHypothesis(faults, planting(), condition)) == word_of_faults(
-        faults, where[:1]
-    )
+    claim = Claim(Planted(cause_named(name).faults), ((halves,), (wide,)))
+    word = word_of(claim)
+    assert word == f"{name}:dtype=bfloat16,float16|kernel.0.some>=3"
+    assert cause_named(word) == claim
+    both = cause_named(f"{word}:kernel.0.some>=3")
+    assert both.places == ((halves, wide), (wide, wide))
 
 
 def test_a_fault_under_a_condition_explains_nothing_elsewhere():
@@ -91,25 +84,21 @@ def test_a_fault_under_a_condition_explains_nothing_elsewhere():
         output *= 2
 
     sample = failure(doubled)
-    words = {"not-divided:dtype=float32": True, "not-divided:dtype=float16": False}
-    for word, explains in words.items():
-        assert cause_named(word).explains(sample, planting()) is explains
+    assert explains("not-divided:dtype=float32", sample)
+    assert not explains("not-divided:dtype=float16", sample)
 
 
 def test_a_fault_without_a_name_goes_by_its_words():
     """Alone, and together with the same of gradients."""
     fault = by_words()["every dilation taken as 1"]
     for faults in ((fault,), with_gradients((fault,))):
-        assert cause_named(word_of(FaultHypothesis(faults, planting()))).faults == faults
+        assert cause_named(word_of(planted(*faults))).faults == faults
 
 
 def test_what_was_learned_from_numbers_has_no_word():
     """Nothing can be made of its words."""
-
-    class Learned:
-        words = "the 7th bit is lost"
-
-    assert word_of(Learned()) == ""
+    learned = Fault.of("the 7th bit is lost", reduce=lambda right: right)
+    assert word_of(planted(learned)) == ""
 
 
 def test_a_rule_explains_what_it_predicts_and_nothing_else():
@@ -150,16 +139,16 @@ def test_a_constant_is_exact_in_its_word(value):
     sample = failure(constantly)
     (wrong,) = {*sample.outputs[0][:, 2:].ravel().tolist()}
     of_samples = instead_of([sample])
-    word = word_of(replace(RULE, places=RULE_OF_CHANNELS, instead=of_samples))
-    assert cause_named(word).explains(sample, planting())
+    word = word_of(Claim(Substitute(instead=of_samples), RULE_OF_CHANNELS))
+    assert explains(word, sample)
     near = np.nextafter(np.float32(wrong), np.float32(0))
-    assert not cause_named(word).explains(failure(lambda o: o[:, 2:].fill(near)), planting())
+    assert not explains(word, failure(lambda o: o[:, 2:].fill(near)))
 
 
-@pytest.mark.parametrize("rule", [replace(RULE, instead=None), replace(RULE, some=True)])
-def test_a_rule_that_does_not_say_what_is_returned_has_no_word(rule):
+@pytest.mark.parametrize("what", [Substitute(), Substitute(instead=constant("zero"), some=True)])
+def test_a_rule_that_does_not_say_what_is_returned_has_no_word(what):
     """It would excuse any other values."""
-    assert word_of(rule) == ""
+    assert word_of(replace(RULE, what=what)) == ""
 
 
 def test_a_fault_explains_what_it_reproduces():
@@ -203,4 +192,4 @@ def test_a_sample_of_another_manner_is_not_explained():
     """An exception is none of wrong values."""
     case = vector(DATA, pool(kernel=[2], strides=[2]))
     raised = Sample(case, None, failed=True)
-    assert not cause_named("rule:values:channel>=0:zero").explains(raised, planting())
+    assert not explains("rule:values:channel>=0:zero", raised)

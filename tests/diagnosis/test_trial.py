@@ -4,15 +4,20 @@ import numpy as np
 from support.fakes import pool, ramp, vector
 from support.samples import sample
 
-from conformance.diagnosis.hypothesis import Sample
-from conformance.diagnosis.planting import FaultHypothesis, Planting
+from conformance.diagnosis.claim import planted
+from conformance.diagnosis.predictions import Predictions
+from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.trial import CONFIRMING, Trial
 from conformance.faults import fault_named
 
 
+def supposed(name, **readings):
+    """Return the trial of a fault, under readings that a backend follows."""
+    return Trial(planted(fault_named(name)), Predictions(lambda _: readings))
+
+
 def test_a_few_cases_in_which_more_is_wrong_do_not_refute_a_fault():
     """Another fault may be there as well; but one in many, not every second."""
-    relu = FaultHypothesis((fault_named("maximum-from-zero"),), Planting(lambda _: {}))
     kernel = pool("MaxPool-1", kernel=[1], strides=[1], pads_begin=[0], pads_end=[0])
     data = np.array([[[-4, -3, 5, 6]]], np.float32)
     probe = vector(data, kernel, operator="MaxPool-1")
@@ -20,7 +25,7 @@ def test_a_few_cases_in_which_more_is_wrong_do_not_refute_a_fault():
     def returned(*outputs):
         return sample(probe, lambda _v, _output: np.array([[outputs]], np.float32))
 
-    trial = Trial(relu)
+    trial = supposed("maximum-from-zero")
     for _ in range(2):
         trial.see(returned(0, 0, 5, 7), ())
     assert (len(trial.in_part), len(trial.other)) == (2, 0)
@@ -35,18 +40,14 @@ def test_a_few_cases_in_which_more_is_wrong_do_not_refute_a_fault():
 
 def test_a_case_that_is_right_under_another_reading_refutes_no_fault():
     """One window fewer, unless rounding_type counts with same_*, which may be due to the fault."""
-    fault = FaultHypothesis(
-        (fault_named("pads-dilations-ignored"),),
-        Planting(lambda _: {"same-with-ceil": "rounding-ignored"}),
-    )
+    trial = supposed("pads-dilations-ignored", **{"same-with-ceil": "rounding-ignored"})
     attributes = pool("MaxPool-8", kernel=[4], strides=[7], dilations=[3]) | {
         "auto_pad": "same_upper",
         "rounding_type": "ceil",
     }
     data = np.zeros((1, 1, 10), np.float32)
     probe = vector(data, attributes, operator="MaxPool-8")
-    assert fault.fails(probe)
-    trial = Trial(fault)
+    assert trial.fails(probe)
     trial.see(sample(probe, lambda _v, _output: None), ())
     assert (len(trial.absent), len(trial.unclear)) == (0, 1)
 
@@ -54,8 +55,7 @@ def test_a_case_that_is_right_under_another_reading_refutes_no_fault():
 def test_exceptions_of_gradients_alone_prove_no_fault():
     """Whatever makes windows more or fewer raises them; a few wrong values have to be predicted."""
     made = vector(ramp(1, 1, 6), pool())
-    fault = fault_named("backward-strides-reversed")
-    trial = Trial(FaultHypothesis((fault,), Planting(lambda _: {})))
+    trial = supposed("backward-strides-reversed")
     trial.predicted = [Sample(made, None, failed=True)] * CONFIRMING
     assert not trial.is_confirmed
     trial.predicted += [Sample(made, (ramp(1, 1, 3),), failed=True)] * 6
@@ -65,7 +65,7 @@ def test_exceptions_of_gradients_alone_prove_no_fault():
 def test_what_nearly_all_cases_bear_out_stands_and_is_not_confirmed():
     """It is true but for its condition: one case in ten or more went another way."""
     made = vector(ramp(1, 1, 6), pool())
-    trial = Trial(FaultHypothesis((fault_named("not-divided"),), Planting(lambda _: {})))
+    trial = supposed("not-divided")
     case, raised = Sample(made, (made.case.data,), failed=True), Sample(made, None, failed=True)
     trial.predicted, trial.absent = [case] * 9 + [raised] * CONFIRMING, [case]
     assert (trial.holds_mostly, trial.stands) == (False, False)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from conformance.cases.near import near
-from conformance.diagnosis.hypothesis import Sample
+from conformance.diagnosis.sample import Sample
 from conformance.judging.judge import accepted
 from conformance.operators import vector_of
 from conformance.reference.rounding import widen

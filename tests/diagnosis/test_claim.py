@@ -1,13 +1,14 @@
-"""Rules say which elements of which cases are wrong, and which failures they explain."""
+"""A claim says what is wrong and where; failures are told apart by their manner."""
 
 from support.fakes import pool, ramp, vector
 from support.samples import sample
 
 from conformance.cases.near import Feature
+from conformance.diagnosis.claim import Claim, Substitute
 from conformance.diagnosis.conditions import Condition
 from conformance.diagnosis.elements import ALL_AXES, layout_of
-from conformance.diagnosis.hypothesis import Sample
-from conformance.diagnosis.rules import Edge, Rule, manner_of
+from conformance.diagnosis.rule_learning import Edge
+from conformance.diagnosis.sample import Sample
 from conformance.operators import vector_of
 
 PLANE = {"kernel": [3, 3], "strides": [1, 1], "pads_begin": [1, 0], "pads_end": [0, 1]}
@@ -39,39 +40,22 @@ def test_conditions_on_cases_are_said_apart_from_those_on_elements():
     channels = Condition(Feature("channel"), "from", 8.0)
     even = Condition(Feature("kernel", ALL_AXES), "modulo", 0.0, 2, over="some")
     padded = Condition(Feature("padded", ALL_AXES), "is", value=True, over="some")
-    rule = Rule(((even, channels, padded), (channels,)))
+    claim = Claim(Substitute(), ((even, channels, padded), (channels,)))
     where = "the kernel on some axis is even and there are pads on that axis"
-    assert rule.where == where
-    assert rule.words == (
+    assert claim.where == where
+    assert claim.words == (
         f"wrong values in channels from 8 on, where {where}; also in channels from 8 on"
     )
+    assert Claim(Substitute()).words == "wrong values everywhere"
 
 
 def test_failures_are_told_apart_by_manner():
     """Values, an exception, a result of an invalid case, another shape, another type."""
     right, broken = vector_of(AVERAGE), vector(ramp(1, 1, 6), pool(kernel=[0]))
     (output,) = right.values[0].outputs
-    assert manner_of(sample(right, lambda _vector, output: output)) is None
-    assert manner_of(sample(right, lambda _vector, output: output + 1)) == "values"
-    assert manner_of(sample(right, shorter)) == "shape"
-    assert manner_of(sample(right, lambda _vector, output: output.astype("float64"))) == "type"
-    assert manner_of(Sample(right, None, failed=True)) == "exception"
-    assert manner_of(Sample(broken, (output.values,), failed=True)) == "accepted"
-
-
-def test_a_rule_without_conditions_holds_everywhere():
-    """Every element of every case."""
-    rule = Rule(((),))
-    made = vector_of(AVERAGE)
-    assert rule.words == "wrong values everywhere"
-    assert rule.wrong(made).all()
-    assert rule.predicts(sample(made, lambda _vector, output: output - 1))
-
-
-def test_a_rule_explains_failures_of_its_own_manner_alone():
-    """Wrong values are no exception, wherever exceptions come."""
-    rule = Rule(((Condition(Feature("kernel", 1), "from", 3.0),),), "exception")
-    made = sample(vector(ramp(1, 1, 6), pool(kernel=[2])), lambda _, got: got + 1)
-    raised = Sample(vector(ramp(1, 1, 6), pool(kernel=[3])), None, failed=True)
-    assert rule.explains(raised)
-    assert not rule.explains(made)
+    assert sample(right, lambda _vector, output: output).manner is None
+    assert sample(right, lambda _vector, output: output + 1).manner == "values"
+    assert sample(right, shorter).manner == "shape"
+    assert sample(right, lambda _vector, output: output.astype("float64")).manner == "type"
+    assert Sample(right, None, failed=True).manner == "exception"
+    assert Sample(broken, (output.values,), failed=True).manner == "accepted"

@@ -1,9 +1,9 @@
-"""What is known of a backend, and what a supposed cause says of cases that it has not seen."""
+"""A vector and what the backend made of it, and in which manner that is wrong."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,10 @@ import numpy.typing as npt
 from conformance.vector import Outputs, Vector
 
 Bools = npt.NDArray[np.bool_]
+Manner = Literal["values", "outputs", "exception", "accepted", "shape", "type"]
+"""How a sample failed: in values of the first output, or of further outputs alone, and so on."""
+OF_ELEMENTS: tuple[Manner, ...] = ("values", "outputs")
+"""Manners in which some elements are wrong and others right."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,19 +42,18 @@ class Sample:
             return replace(self, wrong=None)
         return self if self.further is None else replace(self, wrong=self.further)
 
-
-class Hypothesis(Protocol):
-    """A supposed cause, which fresh cases confirm or refute."""
-
     @property
-    def words(self) -> str:
-        """What is wrong, in words that complete "the failures are caused by: ..."."""
-
-    def fails(self, vector: Vector) -> bool:
-        """Say whether it predicts that the backend fails a vector."""
-
-    def predicts(self, sample: Sample) -> bool:
-        """Say whether the backend did what it predicts, failure or not."""
-
-    def explains(self, sample: Sample) -> bool:
-        """Say whether a failure is what it predicts, or what may come of it."""
+    def manner(self) -> Manner | None:
+        """How it failed; None if it did not."""
+        if not self.failed:
+            return None
+        if self.outputs is None:
+            return "exception"
+        if not self.vector.values:
+            return "accepted"
+        if self.further is not None:
+            return "outputs"
+        if self.wrong is None:
+            shapes = [[each.values.shape for each in o.outputs] for o in self.vector.values]
+            return "type" if [each.shape for each in self.outputs] in shapes else "shape"
+        return "values"

@@ -1,0 +1,303 @@
+"""What a backend would answer of which a claim is true, under the readings that it follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import log
+
+import numpy as np
+
+from conformance.budget import Budget
+from conformance.diagnosis.claim import Claim, Substitute
+from conformance.diagnosis.conditions import holding
+from conformance.diagnosis.elements import Layout, layout_of
+from conformance.diagnosis.reproduce import Observation, Reproductions
+from conformance.diagnosis.sample import OF_ELEMENTS, Bools, Sample
+from conformance.faults.baseline import Raised
+from conformance.faults.fault import Fault, Together
+from conformance.reference.rounding import Doubles, widen
+from conformance.vector import Combination, Outputs, Vector
+
+NEARLY_ALL = 0.9
+_SHARE: Mapping[bool, float] = {True: 1 / 2, False: 1 / 8}
+"""How many elements of its place are wrong at least, of sums and of what chooses a cell."""
+_LEAST = 0.04
+"""The least share of elements that are wrong, of those that may be."""
+_CHANCE = 0.001
+"""That no element of a case is wrong: cases in which that is likelier tell less."""
+
+
+class Predictions:
+    """What claims say of vectors, and whether a backend did so.
+
+    `readings` gives those of disputed clauses that it follows in a vector. What planted faults make
+    of vectors is counted in a `budget`.
+    """
+
+    def __init__(
+        self, readings: Callable[[Vector], Combination], budget: Budget | None = None
+    ) -> None:
+        self.readings = readings
+        self.budget = budget or Budget()
+        self.reproductions = Reproductions(self.budget)
+        self._observed: dict[tuple[int, tuple[bytes, ...] | None], Observation] = {}
+        self._unanswered: dict[int, Observation] = {}
+        self._values: dict[tuple[Together, int], Doubles | None] = {}
+
+    def layout(self, vector: Vector) -> Layout:
+        """Return the elements of a vector and their features."""
+        return layout_of(vector, self.readings(vector))
+
+    def fails(self, claim: Claim, vector: Vector) -> bool:
+        """Say whether a claim predicts that the backend fails a vector."""
+        if claim.is_of_elements:
+            shown = self.shown(claim, vector)
+            return shown is not None and bool(shown.any())
+        return self.applies(claim, vector) and self._shows(claim.faults, vector)
+
+    def applies(self, claim: Claim, vector: Vector) -> bool:
+        """Say whether the conditions of a claim hold in a whole case."""
+        if not any(claim.places):
+            return True
+        layout = self.layout(vector)
+        return any(bool(holding(place, layout).all()) for place in claim.places)
+
+    def prepare(self, claims: Iterable[Claim], vectors: Sequence[Vector]) -> None:
+        """Work out for several vectors at once, which is faster, whether they fail."""
+        for claim in claims:
+            if claim.faults:
+                self.reproductions.shows(claim.faults, [*map(self.unanswered, vectors)])
+
+    def predicts(self, claim: Claim, sample: Sample) -> bool:
+        """Say whether the backend did what a claim predicts, failure or not."""
+        what = claim.substitute
+        if what is None:
+            if not self.fails(claim, sample.vector):
+                return not sample.failed
+            return sample.failed and self.reproduces(claim.faults, sample)
+        if what.manner not in OF_ELEMENTS:
+            return self.fails(claim, sample.vector) == (sample.manner == what.manner)
+        if what.some and self.fails(claim, sample.vector):
+            return self._holds(claim, sample)
+        return self._is_as_shown(claim, what, sample)
+
+    def explains(self, claim: Claim, sample: Sample) -> bool:
+        """Say whether a failure is what a claim predicts, or what may come of it.
+
+        It is, too, where a reading that is not followed makes that right, or where it cannot be
+        told from another fault that is as small as rounding; and where a part of what may be wrong
+        is.
+        """
+        what = claim.substitute
+        if what is None:
+            applies = self.applies(claim, sample.vector)
+            return applies and self.reproduces(claim.faults, sample, telling=False)
+        if what.manner in OF_ELEMENTS:
+            return self._holds(claim, sample)
+        return sample.manner == what.manner and self.predicts(claim, sample)
+
+    def is_exactly(self, claim: Claim, sample: Sample) -> bool:
+        """Say whether a failure is what a claim predicts, to the bit where it says of values."""
+        what = claim.substitute
+        if what is None:
+            applies = self.applies(claim, sample.vector)
+            return applies and self.reproduces(claim.faults, sample)
+        if sample.manner != what.manner:
+            return False
+        if what.instead is None:
+            return self.fails(claim, sample.vector)
+        values = what.instead.exact(self.layout(sample.vector))
+        marked = self.marked(claim, sample.vector)
+        shown = self.shown(claim, sample.vector, told=True)
+        if marked is None or shown is None or values is None:
+            return False
+        assert sample.wrong is not None
+        assert sample.outputs is not None
+        wrong, got = sample.wrong, sample.outputs[0]
+        if (wrong.shape, got.dtype) != (values.shape, values.dtype):
+            return False
+        same = (got == values) | ((got != got) & (values != values))  # noqa: PLR0124 - any NaN
+        may_be = not (wrong & ~(marked & same)).any()
+        return bool(wrong.any() and may_be and not (shown & ~wrong).any())
+
+    def prediction(self, claim: Claim, vector: Vector) -> bytes | bool:
+        """Return what a claim says of a vector, to be compared with what another one says."""
+        if not claim.is_of_elements:
+            return self.fails(claim, vector)
+        marked = self.marked(claim, vector)
+        return b"" if marked is None or not marked.any() else marked.tobytes()
+
+    # Elements
+
+    def marked(self, claim: Claim, vector: Vector) -> Bools | None:
+        """Mark the defined elements of the first output that may be wrong.
+
+        None if there are none, or if the claim does not say so of elements.
+        """
+        layout = self.layout(vector) if claim.is_of_elements else None
+        if layout is None or layout.expected is None:
+            return None
+        marked = np.zeros(layout.shape, np.bool_)
+        for place in claim.places:
+            marked |= holding(place, layout)
+        return marked & layout.defined
+
+    def shown(self, claim: Claim, vector: Vector, *, told: bool = False) -> Bools | None:
+        """Mark those of them that differ from what comes instead, so far as it is known.
+
+        Those of which that says nothing are marked, too, unless only what is `told` is asked for.
+        """
+        marked = self.marked(claim, vector)
+        what = claim.substitute
+        if marked is None or what is None or what.instead is None or not marked.any():
+            return marked
+        differs = what.instead.shows(vector, self.readings(vector), told=told)
+        return marked if differs is None else marked & differs
+
+    def may_hide(self, claim: Claim, vector: Vector) -> bool:
+        """Say whether a vector may conform that a claim says fails.
+
+        A reading that is not followed elsewhere may hide a fault, and equal values that elements
+        are wrong: not where it is said of one what it is, and that this is not what is right.
+        """
+        if claim.faults:
+            return not self.reproductions.shows(claim.faults, [self.unanswered(vector).doubted])[0]
+        what = claim.substitute
+        if what is None or what.manner not in OF_ELEMENTS:
+            return False
+        if what.instead is None or what.some:
+            return True
+        told = self.shown(claim, vector, told=True)
+        return told is None or not told.any()
+
+    def is_telling(self, claim: Claim, vector: Vector) -> bool:
+        """Say whether a case tells something of a claim: of many elements some have to be wrong."""
+        what = claim.substitute
+        if what is None or not what.some:
+            return True
+        marked = self.marked(claim, vector)
+        if marked is None or not marked.any():
+            return True
+        return int(marked.sum()) * -log(1 - min(what.share, NEARLY_ALL)) >= -log(_CHANCE)
+
+    def with_share(self, claim: Claim, samples: Iterable[Sample]) -> Claim:
+        """Return a claim about elements with the share of them that is wrong in samples."""
+        what = claim.substitute
+        if what is None or what.manner not in OF_ELEMENTS:
+            return claim
+        shares = []
+        for sample in samples:
+            wrong, marked = self._compared(claim, sample)
+            if self._holds(claim, sample) and wrong is not None and marked is not None:
+                shares.append((wrong & marked).sum() / max(1, marked.sum()))
+        share = max(_LEAST, float(np.quantile(shares, 0.1)) if shares else 1.0)
+        return replace(claim, what=replace(what, share=share))
+
+    def _is_as_shown(self, claim: Claim, what: Substitute, sample: Sample) -> bool:
+        """Say whether what is wrong lies where it may be, and most is there."""
+        sample = _seen(what, sample)
+        marked, shown = self.marked(claim, sample.vector), self.shown(claim, sample.vector)
+        if shown is None or marked is None or sample.wrong is None:
+            return not sample.failed and (marked is None or not marked.any())
+        if marked.shape != sample.wrong.shape or (sample.failed and not sample.wrong.any()):
+            return False
+        if (sample.wrong & ~marked).any():
+            return False
+        layout = self.layout(sample.vector)
+        if what.instead is not None:
+            alike, told = what.instead.matches(sample, layout)
+            if alike < told:
+                return False
+        # A fault that misses a cell shows in a maximum where that cell is the largest; but where it
+        # is known what the elements are, it is known which of them differ.
+        known = what.instead is not None and not what.some
+        share = NEARLY_ALL if known else _SHARE[layout.operator.reduction.sums]
+        return not layout.tells or int(sample.wrong.sum()) >= share * int(shown.sum())
+
+    def _holds(self, claim: Claim, sample: Sample) -> bool:
+        """Say whether elements are wrong, and none but those that may be."""
+        wrong, marked = self._compared(claim, sample)
+        if wrong is None or marked is None:
+            return False
+        return bool(wrong.any() and not (wrong & ~marked).any())
+
+    def _compared(self, claim: Claim, sample: Sample) -> tuple[Bools | None, Bools | None]:
+        """Return which elements are wrong, and which may be; None where shapes differ."""
+        assert claim.substitute is not None
+        wrong, marked = (
+            _seen(claim.substitute, sample).wrong,
+            self.marked(claim, sample.vector),
+        )
+        same = wrong is not None and marked is not None and wrong.shape == marked.shape
+        return (wrong, marked) if same else (None, None)
+
+    # Faults
+
+    def reproduces(self, faults: Together, sample: Sample, *, telling: bool = True) -> bool:
+        """Say whether a backend that has faults would answer as the backend did.
+
+        It may differ by rounding, but by less than from what is right, if that is `telling`.
+        """
+        return self.reproductions.reproduce(faults, self.observation(sample), telling=telling)
+
+    def reproduces_in_part(self, faults: Together, sample: Sample) -> bool:
+        """Say whether it would answer so in all elements that the faults make wrong."""
+        return self.reproductions.reproduce_in_part(faults, self.observation(sample))
+
+    def reproduces_with(
+        self, faults: Together, others: Sequence[Fault], sample: Sample
+    ) -> bool | None:
+        """Say whether it would answer so if one of other faults were there, too.
+
+        None where such a fault does so alone: it hides these. Of exceptions, two faults at once
+        may raise many: they are no evidence.
+        """
+        others = [other for other in others if other not in faults]
+        if any(self.reproduces((other,), sample) for other in others):
+            return None
+        return sample.outputs is not None and any(
+            self.reproduces((*faults, other), sample) for other in others
+        )
+
+    def values(self, faults: Together, vector: Vector) -> Doubles | None:
+        """Return what it would make of the first output; None if that has another shape or type."""
+        key = faults, id(vector)
+        if key not in self._values:
+            observation = self.unanswered(vector)
+            right = observation.baselines[0][1].right
+            answer = next(iter(self.reproductions.answers(faults, observation)), (right,))[0]
+            self._values[key] = None
+            if not isinstance(right, Raised) and not isinstance(answer, Raised):
+                one, other = answer[0], right[0]
+                if (one.shape, one.dtype) == (other.shape, other.dtype):
+                    self._values[key] = widen(one)
+        return self._values[key]
+
+    def observation(self, sample: Sample) -> Observation:
+        """Return a sample under the readings that the backend follows."""
+        return self.observed(sample.vector, sample.outputs)
+
+    def observed(self, vector: Vector, outputs: Outputs | None) -> Observation:
+        """Return a vector and what the backend made of it: the same again for the same answer."""
+        answer = None if outputs is None else tuple(output.tobytes() for output in outputs)
+        key = id(vector), answer
+        if key not in self._observed:
+            self._observed[key] = Observation(vector, outputs, self.readings(vector))
+            self._unanswered.setdefault(id(vector), self._observed[key])
+        return self._observed[key]
+
+    def unanswered(self, vector: Vector) -> Observation:
+        """Return a vector of which no answer is known, or matters."""
+        if id(vector) not in self._unanswered:
+            self._unanswered[id(vector)] = Observation(vector, None, self.readings(vector))
+        return self._unanswered[id(vector)]
+
+    def _shows(self, faults: Together, vector: Vector) -> bool:
+        """Say whether a backend that has faults, and no others, fails a vector."""
+        return not faults or self.reproductions.shows(faults, [self.unanswered(vector)])[0]
+
+
+def _seen(what: Substitute, sample: Sample) -> Sample:
+    """Return a sample with what is wrong in the output that a claim is about."""
+    return sample.of_further if what.manner == "outputs" else sample
