@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from conformance.diagnosis.claim import behaviour_of
+from conformance.diagnosis.claim import Claim, behaviour_of
 from conformance.diagnosis.common_numbers import of_common_numbers
 from conformance.diagnosis.elements import layout_of
 from conformance.diagnosis.features import thinned
@@ -36,15 +36,20 @@ _NEAR = 2.0**-4
 class Candidates:
     """The faults that are tried, but for those that are `left_out`, and those `refuted`.
 
-    Those that were confirmed in other operators come `first`, then those of a catalogue, then, if
-    they are to be `enumerated`, whatever atoms make.
+    What is the cause in other operators comes `first`, then faults of a catalogue, then, if they
+    are to be `enumerated`, whatever atoms make.
     """
 
     catalogue: Sequence[Fault] = CATALOGUE
-    first: Sequence[Together] = ()
+    first: Sequence[Claim] = ()
     enumerated: bool = True
     left_out: Container[Together] = ()
     refuted: Container[Together] = ()
+
+    @property
+    def known(self) -> list[Together]:
+        """Those that other operators have."""
+        return [*dict.fromkeys(claim.faults for claim in self.first if claim.faults)]
 
     @property
     def named(self) -> list[Fault]:

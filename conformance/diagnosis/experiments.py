@@ -98,6 +98,7 @@ class Experiments:
         supposed to be there meanwhile, and then held against fresh cases without that one.
         """
         known = {id(trial) for trial in (*self._known.confirmed, *self._known.supposed)}
+        self._on_rules_of_others()
         self._on_left()
         self._on_manners()
         supposed, self._known.supposed = self._known.supposed, []
@@ -110,6 +111,16 @@ class Experiments:
             self._on_manners()
         found = (*self._known.confirmed, *supposed)
         return [trial for trial in found if id(trial) not in known and trial.stands]
+
+    def _on_rules_of_others(self) -> None:
+        """Hold rules against this operator that were learned in others."""
+        for claim in self._known.candidates.first:
+            explains = self._known.trial(claim).explains
+            shown = [] if claim.faults else [*filter(explains, self._known.left)]
+            if shown and not self._is_enough and not self._is_contradicted(claim):
+                trial = self._trying.tried(claim, shown, (), self._laboratory.share(CAUSE))
+                if trial.is_confirmed:
+                    self._known.confirm(trial)
 
     def _on_manners(self) -> None:
         """Look for rules for failures of one manner after the other, as long as some are found."""

@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from conformance.budget import Budget
 from conformance.diagnosis.candidates import Candidates
-from conformance.diagnosis.claim import Planted, planted, with_gradients
+from conformance.diagnosis.claim import Claim, Planted, planted, with_gradients
 from conformance.diagnosis.common_numbers import of_common_numbers
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import LIGHT, size, spread, thinned, weight
@@ -16,11 +16,11 @@ from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.search import Fit, Search
-from conformance.diagnosis.shares import SEARCH
+from conformance.diagnosis.shares import SEARCH, of_experiments
 from conformance.diagnosis.statements import Failures, Mismatch
 from conformance.diagnosis.trial import Trial
 from conformance.faults.catalogue import CATALOGUE
-from conformance.faults.fault import Fault, Together
+from conformance.faults.fault import Fault
 from conformance.faults.planted import LARGEST
 from conformance.progress import Progress
 from conformance.record.report import Diagnosis, Proof
@@ -46,7 +46,7 @@ def diagnose(
     readings: Readings,
     *,
     catalogue: Sequence[Fault] = CATALOGUE,
-    first: Sequence[Together] = (),
+    first: Sequence[Claim] = (),
     enumerated: bool = True,
     laboratory: Laboratory | None = None,
     unasked: str = "the backend was not asked",
@@ -57,12 +57,12 @@ def diagnose(
     `mismatches` pairs vectors that do not conform with the outputs of the backend (None: it
     raised an exception), `conforming` are vectors that do, as varied as can be. `readings` are
     those of disputed clauses that the backend follows, as far as they are known, or give them
-    per vector. Faults that are causes of other operators come `first`, then those of the
-    `catalogue` and, if they are to be `enumerated`, whatever atoms make. `progress` counts
-    mismatches. In a `laboratory`, causes are confirmed or refuted, and rules are learned for what
-    no fault explains; without one, `unasked` says why. The last diagnoses name nothing where
-    mismatches are left over: one for exceptions, one for wrong values and so on. A cause that
-    explains only what others do is left out.
+    per vector. The causes of other operators come `first`, then faults of the `catalogue` and, if
+    they are to be `enumerated`, whatever atoms make. `progress` counts mismatches. In a
+    `laboratory`, causes are confirmed or refuted, and rules are learned for what no fault explains;
+    without one, `unasked` says why. The last diagnoses name nothing where mismatches are left over:
+    one for exceptions, one for wrong values and so on. A cause that explains only what others do is
+    left out.
     """
 
     def of(vector: Vector) -> Combination:
@@ -125,7 +125,7 @@ def _proven(
     laboratory: Laboratory,
 ) -> list[Diagnosis]:
     """Return the causes that experiments leave standing, and what is left over."""
-    laboratory.begin()
+    laboratory.begin(of_experiments(len(failures.pairs)))
     laboratory.about = set().union(*(laboratory.open_clauses(v) for v, _ in failures.pairs))
     small = [_is_small(vector.case) for vector, _ in failures.pairs]
     vectors = [v for (v, _), is_small in zip(failures.pairs, small, strict=True) if is_small]

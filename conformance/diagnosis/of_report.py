@@ -14,6 +14,7 @@ from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
 from conformance.budget import Budget
 from conformance.diagnosis import statements
+from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.features import thinned, weight
 from conformance.diagnosis.laboratory import Laboratory, samples_from
 from conformance.diagnosis.likely_causes import diagnose
@@ -23,7 +24,6 @@ from conformance.diagnosis.state import StateReport, of_state
 from conformance.diagnosis.statements import Mismatch
 from conformance.diagnosis.varied import findings_of, is_varied
 from conformance.dtypes import name_of
-from conformance.faults.fault import Together
 from conformance.judging.distributed import Distributed
 from conformance.judging.judge import accepted
 from conformance.judging.votes import separators
@@ -182,11 +182,10 @@ def _notes_on(ended: Mapping[str, str]) -> Iterator[str]:
         yield f"experiments on likely causes ended early: {why}: {names}"
 
 
-def _causes_of(parts: Sequence[Sequence[Diagnosis]]) -> list[Together]:
-    """Return the faults that are causes of operators, those that were confirmed first."""
+def _causes_of(parts: Sequence[Sequence[Diagnosis]]) -> list[Claim]:
+    """Return the causes of operators that have a word, those that were confirmed first."""
     known = sorted(chain(*parts), key=lambda each: bool(each.proof and each.proof.missing))
-    words = (each.named.partition(":")[0] for each in known if each.kind == "fault")
-    return [*dict.fromkeys(cause_named(word).faults for word in words if word)]
+    return [*dict.fromkeys(cause_named(each.named) for each in known if each.named)]
 
 
 def _is_said_elsewhere(part: Sequence[Diagnosis], others: Sequence[Sequence[Diagnosis]]) -> bool:

@@ -204,7 +204,7 @@ class Search:
         """
         observation = self._as_followed[mismatch]
         named = ((fault,) for fault in self._named if fault.concerns(observation.operator))
-        for candidates in (self._candidates.first, named):
+        for candidates in (self._candidates.known, named):
             cause = self._best(candidates, mismatch)
             if cause is not None and self._is_enough(cause, left):
                 return cause

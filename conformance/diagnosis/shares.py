@@ -9,7 +9,9 @@ STATE = 300_000
 AGAIN = 20_000
 """For calling failures again."""
 EXPERIMENTS = 240_000
-"""For all experiments on causes of one operator."""
+"""For all experiments on causes of one operator, at most: see `of_experiments`."""
+_AT_LEAST, _A_FAILURE = 40_000, 4_000
+"""For experiments on one failure, and for each further one."""
 OF_A_CASE = 60_000
 """The same, where each failing case of many is looked into: in fuzzing."""
 CAUSE = 50_000
@@ -22,3 +24,8 @@ LEFT = 60_000
 """For faults that reproduce what refuted causes leave over."""
 SMALLEST = 20_000
 """For a small case that shows a cause."""
+
+
+def of_experiments(failures: int) -> int:
+    """Return the work of experiments on so many failures of one operator."""
+    return min(EXPERIMENTS, _AT_LEAST + _A_FAILURE * failures)
