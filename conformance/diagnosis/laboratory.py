@@ -166,7 +166,12 @@ class Laboratory:
             answers.kind = [NOT_RUN if kind == TIMED_OUT else kind for kind in answers.kind]
             if self._lost >= _MOST_LOST:
                 self._ended = f"the backend crashed or hung {self._lost} times"
-            samples += samples_of(alike, batch, answers, self._failing)
+            # An exception that an undefined element excuses says nothing of the rest.
+            samples += [
+                sample
+                for sample in samples_of(alike, batch, answers, self._failing)
+                if sample.failed or sample.outputs is not None or not sample.vector.values
+            ]
         self.asked += len(samples)
         if self._progress is not None:
             steps = int(self._share.steps)

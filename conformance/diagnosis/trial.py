@@ -127,8 +127,6 @@ class Trial:
         what is wrong under one may be right under another.
         """
         claim, predictions = self.claim, self.predictions
-        if sample.outputs is None and sample.vector.values and not sample.failed:
-            return  # some element is undefined, so an exception is no failure: it tells nothing
         if not self.fails(sample.vector):
             self._see_elsewhere(sample)
         elif predictions.predicts(claim, sample):

@@ -83,6 +83,28 @@ def test_one_mistake_is_one_cause_of_several_operators(backend, operators, words
     assert not cause.proof.missing
 
 
+def volume_within_input(operator, inputs, attributes):
+    """Refuse averages of volumes where the kernel is larger than the input, as torch does."""
+    sizes = inputs[-1].shape[2:]
+    kernel = attributes.get("kernel") or attributes.get("window_shape")
+    if len(sizes) > 2 and any(k > size for k, size in zip(kernel, sizes, strict=True)):
+        raise RuntimeError("input image smaller than kernel size")
+    return evaluate(operator, inputs, attributes)
+
+
+def test_one_refusal_is_one_rule_of_several_operators():
+    """With the same condition in each, which what others refuse of their own does not change."""
+    operators = ("AvgPool-1", "nGraph-AvgPool")
+    report = check(volume_within_input, operators=operators, variations="none")
+    (cause,) = report.diagnoses
+    assert cause.behaviour == (
+        "an exception where the number of spatial axes is at least 3 and the kernel is above the "
+        "input size on some axis"
+    )
+    assert {*cause.operators} >= {*operators}
+    assert not cause.proof.missing
+
+
 def test_stored_results_have_the_same_cause(tmp_path):
     """The last dilation ignored: nothing can be called, and nothing need be."""
     backend = faulty(fault_named("dilations-last-ignored"))

@@ -1,0 +1,170 @@
+"""How many of a backend's faults a whole run names, and how many of the causes named are false.
+
+    python -m benchmarks.whole_runs [--runs 40] [--faults 1] [--most 1] [--seen] [--seed 0]
+    python -m benchmarks.whole_runs --by-hand
+
+Faults of the catalogue, some at once, are planted in a right backend, and the smoke tier of all
+operators is checked as a user does, or with causes from recorded answers alone where they are to
+be of those `--seen`. Vectors of the standard tier that are not of smoke say what causes are worth,
+which were found without them: one that predicts those wrong is false. A fault is named if causes
+that are confirmed, where something was called, and not false explain half or more of the failures
+in which it shows and no other fault does. With --by-hand, backends with two bugs each are taken
+instead, which are written in two_bugs.py without a fault of ours; a bug is named likewise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from benchmarks.two_bugs import BACKENDS
+from conformance.api.check import check
+from conformance.backends import Backend
+from conformance.backends.runner import InProcess
+from conformance.diagnosis.claim import Claim
+from conformance.diagnosis.features import thinned
+from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.named_causes import cause_named
+from conformance.diagnosis.predictions import Predictions
+from conformance.faults import CATALOGUE, faulty
+from conformance.record.report import Diagnosis
+from conformance.vector import Vector
+from conformance.vectorfile.sources import chosen, opened, vectors_in
+
+_HELD_AGAINST = 60
+"""Vectors of each operator that a cause is held against, at most."""
+_MOST_WRONG = 5
+"""Of 100 vectors on which a cause shows, those at most on which it is not as it says."""
+
+Parts = Mapping[str, Backend]
+"""Backends with one bug each, by what is wrong with it."""
+
+
+def operators_of(vectors: Sequence[Vector]) -> dict[str, list[Vector]]:
+    """Return vectors by the name of their operator."""
+    found: dict[str, list[Vector]] = {}
+    for vector in vectors:
+        found.setdefault(vector.case.operator, []).append(vector)
+    return found
+
+
+def is_false(claim: Claim, operators: Sequence[str], backend: Backend, others: Vectors) -> bool:
+    """Say whether a cause is not what a backend does, in vectors that it was not found by."""
+    laboratory, predictions = _asked(backend), Predictions(lambda _: {})
+    shown = wrong = 0
+    for operator in operators:
+        for sample in laboratory.ask(thinned(others.get(operator, []), _HELD_AGAINST)):
+            if predictions.fails(claim, sample.vector):
+                shown += 1
+                wrong += not sample.failed
+    return 100 * wrong > _MOST_WRONG * shown
+
+
+Vectors = Mapping[str, Sequence[Vector]]
+
+
+def _asked(backend: Backend) -> Laboratory:
+    return Laboratory(InProcess(backend), lambda _: {}, steps=10**9)
+
+
+def failures_of(backend: Backend, vectors: Vectors, operators: Sequence[str]) -> set[str]:
+    """Return the ids of the vectors of operators that a backend fails."""
+    asked = (sample for name in operators for sample in _asked(backend).ask(vectors.get(name, [])))
+    return {sample.vector.case.id for sample in asked if sample.failed}
+
+
+def measured(
+    parts: Parts, backend: Backend, smoke: Vectors, others: Vectors, **options: Any
+) -> tuple[list[str], list[Diagnosis], list[Diagnosis]]:
+    """Check a backend; return which of its bugs are named, what is true of the causes, and not."""
+    vectors = [vector for part in smoke.values() for vector in part]
+    report = check(backend, vectors, variations="none", **options)
+    causes = [each for each in report.diagnoses if each.is_known]
+    if options.get("diagnose") != "seen":
+        causes = [each for each in causes if each.is_confirmed]
+    false = [
+        each
+        for each in causes
+        if each.named and is_false(cause_named(each.named), [*each.operators], backend, others)
+    ]
+    true = [each for each in causes if each not in false]
+    explained = {name for each in true for name in each.vectors}
+    failed = {result.id for result in report.results if result.verdict in report.failing}
+    showing = {said: failures_of(part, smoke, [*smoke]) & failed for said, part in parts.items()}
+    named = []
+    for said, shown in showing.items():
+        rest = set().union(*(other for name, other in showing.items() if name != said))
+        alone = shown - rest or shown
+        if alone and 2 * len(alone & explained) >= len(alone):
+            named.append(said)
+    return named, true, false
+
+
+def planted(rng: random.Random, least: int, most: int) -> Parts:
+    """Return backends with one of some faults each, drawn at random."""
+    some = rng.sample([f for f in CATALOGUE if not f.remembers], rng.randint(least, most))
+    return {fault.name: faulty(fault) for fault in some}
+
+
+def main() -> None:
+    """Measure and print the rates."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--runs", type=int, default=40)
+    parser.add_argument("--faults", type=int, default=1, help="at least so many at once")
+    parser.add_argument("--most", type=int, default=0, help="and at most so many")
+    parser.add_argument("--seen", action="store_true", help="nothing is called for causes")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--by-hand", action="store_true")
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    smoke, standard = _tier("smoke"), _tier("standard")
+    ids = {vector.case.id for part in smoke.values() for vector in part}
+    others = {name: [v for v in part if v.case.id not in ids] for name, part in standard.items()}
+    backends: list[tuple[Parts, Callable[[], Backend]]] = []
+    if options.by_hand:
+        backends = [(parts, lambda b=both: b) for parts, both in BACKENDS]
+    else:
+        for _ in range(options.runs):
+            parts = planted(rng, options.faults, max(options.faults, options.most))
+            faults = [fault for fault in CATALOGUE if fault.name in parts]
+            backends.append((parts, lambda f=faults: faulty(f)))
+    named = bugs = false = whole = 0
+    times = []
+    for parts, make in backends:
+        backend = make()
+        began = time.perf_counter()
+        diagnose = "seen" if options.seen else "proven"
+        found, true, wrong = measured(parts, backend, smoke, others, diagnose=diagnose)
+        times.append(time.perf_counter() - began)
+        named, bugs = named + len(found), bugs + len(parts)
+        false, whole = false + len(wrong), whole + (len(found) == len(parts))
+        missed = [said for said in parts if said not in found]
+        said = f"{len(found)} of {len(parts)} named, {len(wrong)} false, {times[-1]:.0f} s"
+        print(f"{said}: {', '.join(parts)}" + (f"; missed: {', '.join(missed)}" if missed else ""))
+        for each in (*true, *wrong) if missed or wrong or options.by_hand else ():
+            where = f", where {each.condition}" if each.condition else ""
+            note = "FALSE: " if each in wrong else ""
+            print(
+                f"    {note}{each.explained} of {each.total}: {each.behaviour}{where}", flush=True
+            )
+    said = f"{named} of {bugs} bugs named, all of them in {whole} of {len(backends)} backends"
+    print(f"{said}; {false} causes false; {statistics.median(times):.0f} s typical")
+
+
+def _tier(tier: str) -> Vectors:
+    with opened(None) as sources:
+        return operators_of(
+            [
+                vector
+                for selection in chosen(sources, None, None, tier)
+                for vector in vectors_in(selection.source, selection.numbers)
+            ]
+        )
+
+
+if __name__ == "__main__":
+    main()
