@@ -21,7 +21,6 @@ from conformance.diagnosis.elements import (
     Bools,
     Layout,
     on_axis,
-    place_on,
 )
 from conformance.operators import operator_named
 from conformance.vector import Case
@@ -172,14 +171,11 @@ class Condition:
         which = "that" if same_axis else self.over
         if kind.style == "flag":
             none = self.over == "every" and not self.value
-            said = kind.words if self.value or none else kind.otherwise
+            said = kind.flagged(holds=self.value or none)
             return on_axis(said, self.feature.axis, "no" if none else which)
         if kind.style == "index":
-            noun, along = kind.words, ""
-            if kind.per_axis:
-                noun, along = place_on(self.feature.axis, which)
-            numbered = self._numbered(noun, from_end=kind.from_end)
-            return " ".join(filter(None, (numbered, along, kind.within)))
+            numbered = self._numbered(kind.words, from_end=kind.from_end)
+            return on_axis(f"{numbered} {kind.within}".strip(), self.feature.axis, which)
         words = on_axis(kind.words, self.feature.axis, which)
         if kind.style == "word":
             return f"{words} {self.relation} {' or '.join(sorted(self.value))}"

@@ -106,7 +106,7 @@ def test_conditions_on_some_axis_are_of_one_and_the_same(strides, holds):
         ),
         (
             Condition(Feature("position_tail_4", FIRST_AXIS), "is", value=False),
-            "places before it along the first axis",
+            "places up to the last whole group of 4 along the first axis",
         ),
         (
             Condition(Feature("size", FIRST_AXIS), "from", 9.0),
