@@ -198,18 +198,20 @@ class Condition:
         return f"{ends.get(self.relation, self.relation)}{number}"
 
     def _numbered(self, noun: str, *, from_end: bool) -> str:
-        side = " from the end" if from_end else ""
+        side, number = " from the end" if from_end else "", _shown(self.value)
         plural = f"{_plural(noun)}{side}"
-        number = _shown(self.value)
         if self.relation == "is":
-            if self.value == 0:
-                return f"the {'last' if from_end else 'first'} {noun}"
-            return f"{noun}{side} {number}"
+            end = f"the {'last' if from_end else 'first'} {noun}"
+            return end if self.value == 0 else f"{noun}{side} {number}"
+        if self.modulus == 2:
+            return f"{('even', 'odd')[int(self.value)]} {plural}"
         if self.relation == "modulo":
-            if self.modulus == 2:
-                return f"{('even', 'odd')[int(self.value)]} {plural}"
             return f"{plural} that are {number} modulo {self.modulus}"
-        return f"{plural} from {number} on" if self.relation == "from" else f"{plural} to {number}"
+        if self.relation == "to":
+            return f"{plural} to {number}"
+        if from_end:
+            return f"{_plural(noun)} before the last{f' {number}' if self.value > 1 else ''}"
+        return f"{plural} from {number} on"
 
 
 def _shown(value: Any) -> str:

@@ -104,6 +104,8 @@ def test_conditions_on_some_axis_are_of_one_and_the_same(strides, holds):
             Condition(Feature("position_end", FIRST_AXIS), "to", 2.0),
             "places from the end to 2 along the first axis",
         ),
+        (Condition(Feature("position_end", 1), "from", 1.0), "columns before the last"),
+        (Condition(Feature("channel_end"), "from", 2.0), "channels before the last 2"),
         (
             Condition(Feature("position_tail_4", FIRST_AXIS), "is", value=False),
             "places up to the last whole group of 4 along the first axis",

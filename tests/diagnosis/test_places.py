@@ -21,17 +21,17 @@ def wrong_at(*index, shape=(1, 5, 4, 4)):
     ("index", "words"),
     [
         ((...,), "every element is wrong"),
-        ((..., -1), "wrong only at the end of the last axis"),
-        ((..., 0, slice(None)), "wrong only at the beginning of the last axis but one"),
-        (
-            (..., -1, -1),
-            "wrong only at the end of the last axis and at the end of the last axis but one",
-        ),
-        ((slice(None), slice(4, None)), "wrong only in channels after the first 4"),
-        ((..., [0, -1]), "wrong only at either end of the last axis"),
+        ((..., -1), "wrong only in the last column"),
+        ((..., 0, slice(None)), "wrong only in the first row"),
+        ((..., -1, -1), "wrong only in the last column and in the last row"),
+        ((slice(None), slice(4, None)), "wrong only in channels from 4 on"),
+        ((..., [0, -1]), "wrong only in the first column or the last column"),
         (
             (..., [0, 0, 1], [0, 1, 0]),
-            "wrong only in windows that reach into the padding and before the end of the last axis",
+            (
+                "wrong only in windows that reach out of the input along some axis "
+                "and in columns before the last"
+            ),
         ),
     ],
 )
