@@ -103,10 +103,10 @@ class Copy:
         self._runner.run(batch, answers, self._go_on, rows)
         return answers
 
-    def answer(self, batch: Batch) -> Answer:
-        """Return the answer to the only vector of a batch."""
-        answers = self.call(batch, [0])
-        return Answer(answers.kind[0], answers.outputs[0], answers.why.get(0))
+    def answer(self, batch: Batch, rows: Sequence[int] = (0,)) -> Answer:
+        """Call for the vectors in some rows, in their order; return the answer to the last."""
+        answers, last = self.call(batch, rows), rows[-1]
+        return Answer(answers.kind[last], answers.outputs[last], answers.why.get(last))
 
     def answers(self, batch: Batch, count: int, heard: Callable[[Answer], None]) -> None:
         """Have `heard` called with each of so many answers to the only vector of a batch."""

@@ -97,23 +97,16 @@ class RunHistory:
 
         It is of the same operator or of another, and so is its element type.
         """
-        own, avoided = self._kind(position), {position, *self.ended}
-        others = [
+        own, avoided, failed = self._aspects[position], {position, *self.ended}, set(self.failed)
+        others = (
             place
-            for place in range(len(self))
+            for place, other in enumerate(self._aspects)
             if place not in avoided
-            and tuple(a == b for a, b in zip(self._kind(place), own, strict=True))
-            == (operator, dtype)
-        ]
-        failed = set(self.failed)
+            and (own["operator"] == other["operator"]) == operator
+            and (own["element type"] == other["element type"]) == dtype
+        )
         best = min(others, key=lambda place: place in failed, default=None)
         return None if best is None else self.vector(best)
-
-    def _kind(self, position: int) -> tuple[str, object]:
-        """Return the operator and the element type of a call."""
-        batch, row = self.place(position)
-        data = next(iter(own_inputs(batch.operator, batch.inputs[row])), None)
-        return batch.operator, None if data is None else data.dtype
 
     def before(self, position: int) -> range:
         """Return the calls that a failure came after, in the process that it came in."""
@@ -126,16 +119,20 @@ class RunHistory:
 
         That are those which are most like it, and in turn the last ones.
         """
-        target = self._aspects(position)
+        target = self._aspects[position]
         # The calls that are alike lie near each other: the nearest first where they are equal.
         last = list(reversed(self.before(position)))
-        alike = sorted(last, key=lambda other: -_likeness(self._aspects(other), target))
+        alike = sorted(last, key=lambda other: -_likeness(self._aspects[other], target))
         in_turn = chain.from_iterable(zip_longest(alike, last))
         return [call for call in dict.fromkeys(in_turn) if call is not None]
 
-    def _aspects(self, position: int) -> Aspects:
-        batch, row = self.place(position)
-        return aspects(batch.operator, batch.inputs[row], batch.attributes[row])
+    @cached_property
+    def _aspects(self) -> list[Aspects]:
+        return [
+            aspects(batch.operator, inputs, attributes)
+            for batch in self.batches
+            for inputs, attributes in zip(batch.inputs, batch.attributes, strict=True)
+        ]
 
 
 def history_of(report: Report, sources: Sequence[Source], *, workers: int = 1) -> RunHistory:
@@ -180,14 +177,10 @@ def _facts(result: Result, report: Report) -> tuple[bool, bool]:
 def _likeness(one: Aspects, other: Aspects) -> int:
     """Return how much two calls have in common; numbers in another order count a little less."""
     return sum(
-        2 if one[key] == other[key] else _is_permuted(one[key], other[key])
+        (one[key] == other[key]) + (_in_order(one[key]) == _in_order(other[key]))
         for key in one.keys() & other.keys()
     )
 
 
-def _is_permuted(one: object, other: object) -> bool:
-    return isinstance(one, list) and isinstance(other, list) and _sortable(one) == _sortable(other)
-
-
-def _sortable(numbers: list[object]) -> list[str]:
-    return sorted(map(repr, numbers))
+def _in_order(value: object) -> object:
+    return sorted(map(repr, value)) if isinstance(value, list) else value

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from operator import eq
 from random import Random
 
@@ -65,7 +66,9 @@ class StateFinding:
     was wrong in `shown` of `repeats` such processes. Where there is no such sequence, or it is not
     always wrong, the answers vary. `vectors` are the ids of failures that are right when they are
     called alone or in another order. `instead` says what comes in place of what is right, "" where
-    that is not known; `words` say it too.
+    that is not known; `words` say it too. Another failure is known to be of it by `wrong`, which
+    says which calls of one vector alone are wrong; or by the aspects in which the earlier call has
+    to differ, those `kept` of it.
     """
 
     words: str
@@ -76,6 +79,8 @@ class StateFinding:
     shown: int = 0
     repeats: int = 0
     instead: str = ""
+    wrong: Sequence[bool] = ()
+    kept: Sequence[str] = ()
 
     @property
     def varies(self) -> bool:
@@ -151,21 +156,6 @@ class _Target:
     verdicts: dict[int, bool] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Found:
-    """A finding, the failure that it was found for, and by what another one is known to be of it.
-
-    `wrong` says which calls of the vector alone are. Else it is wrong after an `earlier` call
-    because this has other aspects, those `kept`.
-    """
-
-    position: int
-    finding: StateFinding
-    wrong: Sequence[bool] = ()
-    earlier: Vector | None = None
-    kept: Sequence[str] = ()
-
-
 class _Search:
     """The search for state in one run."""
 
@@ -173,7 +163,7 @@ class _Search:
         self._history, self._starts, self._pins = history, starts, report.required
         self._failing = [VERDICTS.index(verdict) for verdict in report.failing]
         self._part = starts.share.left / 5
-        self._found: dict[str, _Found] = {}
+        self._found: dict[str, StateFinding] = {}
         self._right_elsewhere: set[int] = set()
         self._random = Random(_SEED)  # noqa: S311 - no secret: the same orders each time
 
@@ -200,25 +190,27 @@ class _Search:
             # What shows after few calls is soon found; many calls of one vector take long.
             found = (
                 self._by_number(target, _LEAST)
+                or self._known(target)
                 or self._after_others(target, _LIKELY)
                 or self._by_number(target, min(_MOST, max(_LEAST, 3 * (target.position + 1))))
                 or self._after_others(target)
                 or self._not_shown(target)
             )
         except Spent:
-            if self._found:
-                raise
-            found = _open(target)
-            self._found[found.finding.words] = found
+            if not self._found:
+                self._add(_unfound(target.vector.case))
             raise
+        self._add(found)
+
+    def _add(self, finding: StateFinding) -> None:
         if len(self._found) < _FINDINGS:
-            self._found.setdefault(found.finding.words, found)
+            self._found.setdefault(finding.words, finding)
 
     def findings(self) -> tuple[StateFinding, ...]:
         """Return the findings, each with the failures of its operator that it may explain."""
         positions = sorted(self._right_elsewhere)
         return _with_failures(
-            [found.finding for found in self._found.values()],
+            [*self._found.values()],
             [(self._history.operator(p), self._history.id(p)) for p in positions],
         )
 
@@ -273,7 +265,7 @@ class _Search:
 
     # On which calls they depend --------------------------------------------------------------
 
-    def _by_number(self, target: _Target, most: int) -> _Found | None:
+    def _by_number(self, target: _Target, most: int) -> StateFinding | None:
         """Return a finding if some calls of the vector alone are wrong; None if all are right."""
         with self._starts.reserving(self._part):
             wrong = self._calls(target, most)
@@ -293,7 +285,7 @@ class _Search:
         if other is not None:
             # What other calls leave behind may be wrong, and what the same one leaves right.
             found = self._finding([other], target)
-            if found.finding.instead:
+            if found.instead:
                 return replace(found, wrong=wrong)
         earlier = [target.vector] * wrong.index(True)
         return self._finding(earlier, target, by_number(wrong, of), wrong=wrong)
@@ -311,22 +303,19 @@ class _Search:
             (other(operator=True, dtype=True), f" of {case.operator}{of_type}"),
             (with_other_data(case), " of the same shape and attributes"),
         ):
-            if another is not None:
-                others = batch_of([another]), [0] * change
-                if self._is_wrong_after([others], target) == wrong[change]:
-                    return of
+            if another is not None and wrong[change] == self._is_wrong_after(
+                _parts([another] * change), target
+            ):
+                return of
         return _SAME
 
-    def _after_others(self, target: _Target, most: int | None = None) -> _Found | None:
+    def _after_others(self, target: _Target, most: int | None = None) -> StateFinding | None:
         """Return the fewest of the likeliest earlier calls after which a vector is wrong."""
 
         def shows(positions: Sequence[int]) -> bool:
             return self._is_wrong_after(self._history.parts(positions), target)
 
         with self._starts.reserving(self._part):
-            for known in self._found.values():
-                if self._is_of(known, target):
-                    return known
             likely = self._history.likely(target.position)[:most]
             shown = next(filter(shows, _growing(likely)), None)
             if shown is None:
@@ -345,19 +334,23 @@ class _Search:
         )
         return self._finding(earlier, target, words, kept=kept)
 
-    def _not_shown(self, target: _Target) -> _Found:
+    def _not_shown(self, target: _Target) -> StateFinding:
         """Return what is said of a vector that is right after all the calls of the run."""
         if not self._history.whole or target.position in self._history.again:
-            return _open(target)
+            return _unfound(target.vector.case)
         same = "alone and after the same calls"
         return _varying(target, f"in the run, and right in a fresh process, {same}")
 
-    def _is_of(self, known: _Found, target: _Target) -> bool:
-        """Say whether a vector is wrong after a call that differs in what is known to matter."""
-        if known.earlier is None or known.earlier.case.operator != target.vector.case.operator:
-            return False
-        earlier = mixed(known.earlier.case, target.vector.case, [*known.kept, "data"])
-        return self._shows(earlier, target)
+    def _known(self, target: _Target) -> StateFinding | None:
+        """Return a finding if a vector is wrong after a call that differs as is known to matter."""
+        case = target.vector.case
+        for known in self._found.values():
+            earlier = known.sequence[0].case if known.kept else None
+            if earlier is not None and earlier.operator == case.operator:
+                changed = mixed(earlier, case, [*known.kept, "data"])
+                if self._shows(changed, target):
+                    return known
+        return None
 
     def _most_alike(self, earlier: Vector, target: _Target) -> tuple[Vector, list[str]]:
         """Return an earlier call that differs in as little as can be, and in what it has to."""
@@ -378,7 +371,7 @@ class _Search:
 
     def _shows(self, earlier: Vector | None, target: _Target) -> bool:
         """Say whether there is an earlier call, and the vector is wrong after it."""
-        return earlier is not None and self._is_wrong_after([(batch_of([earlier]), [0])], target)
+        return earlier is not None and self._is_wrong_after(_parts([earlier]), target)
 
     # What the calls found give ---------------------------------------------------------------
 
@@ -390,31 +383,26 @@ class _Search:
         *,
         kept: Sequence[str] = (),
         wrong: Sequence[bool] = (),
-    ) -> _Found:
+    ) -> StateFinding:
         """Return what the calls found show, in several fresh processes."""
-        runs = [self._last_two(earlier, target)]
+        runs = [self._after(_parts(earlier), target)]
         with suppress(Spent):
-            runs += [self._last_two(earlier, target) for _ in range(1, _REPEATS)]
+            runs += [self._after(_parts(earlier), target) for _ in range(1, _REPEATS)]
         shown = [run for run in runs if self._is_wrong(run[1], target)]
-        cases = [vector.case for vector in (*earlier, target.vector)]
         if len(shown) < len(runs):
-            found = _varying(target, f"in {len(shown)} of {len(runs)} processes")
+            finding = _varying(target, f"in {len(shown)} of {len(runs)} processes")
         else:
-            what = ""
-            if len(earlier) == 1:
-                what = self._instead(earlier[0], target, kept, shown[0])
-            words = (words or depends_on(len(earlier), kept)) + (f": {what}" if what else "")
-            operator = target.vector.case.operator
-            finding = StateFinding(words, described_calls(cases), operator, instead=what)
-            before_it = earlier[0] if kept else None
-            found = _Found(target.position, finding, wrong, before_it, kept)
-        finding = replace(
-            found.finding,
-            sequence=(*earlier, target.vector),
-            shown=len(shown),
-            repeats=len(runs),
-        )
-        return replace(found, finding=finding)
+            what = self._instead(earlier[0], target, kept, shown[0]) if len(earlier) == 1 else ""
+            finding = StateFinding(
+                (words or depends_on(len(earlier), kept)) + (f": {what}" if what else ""),
+                described_calls([vector.case for vector in (*earlier, target.vector)]),
+                target.vector.case.operator,
+                instead=what,
+                wrong=wrong,
+                kept=kept,
+            )
+        sequence = (*earlier, target.vector)
+        return replace(finding, sequence=sequence, shown=len(shown), repeats=len(runs))
 
     def _instead(
         self, earlier: Vector, target: _Target, kept: Sequence[str], run: tuple[Answer, Answer]
@@ -424,26 +412,23 @@ class _Search:
         other = with_other_data(earlier.case) if words else None
         with suppress(Spent):
             if other is not None:
-                run = self._last_two([other], target)
+                run = self._after(_parts([other]), target)
                 if self._is_wrong(run[1], target):
                     outputs = (*map(_outputs, run), target.alone)
                     return words if instead(target.vector, other, kept, outputs) == words else ""
         return words
 
-    def _last_two(self, earlier: Sequence[Vector], target: _Target) -> tuple[Answer, Answer]:
+    def _is_wrong_after(self, earlier: Iterable[Part], target: _Target) -> bool:
+        """Say whether a vector fails in a fresh process after other calls."""
+        return self._is_wrong(self._after(earlier, target)[1], target)
+
+    def _after(self, earlier: Iterable[Part], target: _Target) -> tuple[Answer, Answer]:
         """Return the answers to the last of some calls, and to a vector after them."""
         before = Answer(NOT_RUN)
         with self._starts.copy() as copy:
-            for vector in earlier:
-                before = copy.answer(batch_of([vector]))
-            return before, copy.answer(target.batch)
-
-    def _is_wrong_after(self, earlier: Iterable[Part], target: _Target) -> bool:
-        """Say whether a vector fails in a fresh process after other calls."""
-        with self._starts.copy() as copy:
             for batch, rows in earlier:
-                copy.call(batch, rows)
-            return self._is_wrong(copy.answer(target.batch), target)
+                before = copy.answer(batch, rows)
+            return before, copy.answer(target.batch)
 
     def _is_wrong(self, answer: Answer, target: _Target) -> bool:
         """Say whether the judge calls an answer to a vector a failure."""
@@ -486,14 +471,16 @@ def _with_failures(
     )
 
 
-def _varying(target: _Target, when: str) -> _Found:
+def _parts(vectors: Sequence[Vector]) -> list[Part]:
+    """Return calls of vectors, those of the same one that follow each other together."""
+    alike = ([*group] for _, group in groupby(vectors, id))
+    return [(batch_of(group[:1]), [0] * len(group)) for group in alike]
+
+
+def _varying(target: _Target, when: str) -> StateFinding:
     case = target.vector.case
     example = f"{described(case)}, wrong {when}"
-    return _Found(target.position, StateFinding("answers that vary", example, case.operator))
-
-
-def _open(target: _Target) -> _Found:
-    return _Found(target.position, _unfound(target.vector.case))
+    return StateFinding("answers that vary", example, case.operator)
 
 
 def _unfound(case: Case) -> StateFinding:
