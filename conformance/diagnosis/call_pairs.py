@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep.sweep_model import case_of
+from conformance.diagnosis.reproduce import equal_numbers
 from conformance.diagnosis.run_history import aspects
 from conformance.dtypes import dtype_of, name_of
 from conformance.judging.judge import accepted
@@ -87,25 +87,20 @@ def instead(
 
 def _left_over(got: Array, alone: Array, of: Mapping[str, Outputs | None]) -> str:
     """Say how an output comes from what was left in memory, in place of what is right alone."""
-    if got.shape != alone.shape or got.dtype != alone.dtype:
+    if (got.shape, got.dtype) != (alone.shape, alone.dtype):
         return ""
+    wrong = np.flatnonzero(~equal_numbers(got, alone))
     for words, outputs in of.items():
-        if outputs is not None and outputs[0].dtype == got.dtype:
-            old = outputs[0]
-            if _differs_by(got, alone, old):
-                return f"its wrong elements are those {words} the call before"
-            with np.errstate(all="ignore"):
-                if old.shape == got.shape and _same(got, alone + old).all():
-                    return "it is added to the output of the call before"
+        if outputs is None or outputs[0].dtype != got.dtype:
+            continue
+        left = outputs[0]
+        was_there = wrong.size and wrong[-1] < left.size
+        if was_there and equal_numbers(got.ravel()[wrong], left.ravel()[wrong]).all():
+            return f"its wrong elements are those {words} the call before"
+        with np.errstate(all="ignore"):
+            if left.shape == got.shape and equal_numbers(got, alone + left).all():
+                return "it is added to the output of the call before"
     return ""
-
-
-def _differs_by(got: Array, alone: Array, left: Array) -> bool:
-    """Say whether an output has, in place of what is right, what was left in memory before."""
-    places = np.flatnonzero(~_same(got, alone).ravel())
-    if not places.size or places[-1] >= left.size:
-        return False
-    return bool(_same(got.ravel()[places], left.ravel()[places]).all())
 
 
 def _defined(
@@ -122,12 +117,6 @@ def _defined(
 
 def _equal(one: Outputs, other: Outputs) -> bool:
     return len(one) == len(other) and all(
-        a.shape == b.shape and a.dtype == b.dtype and bool(_same(a, b).all())
+        a.shape == b.shape and a.dtype == b.dtype and bool(equal_numbers(a, b).all())
         for a, b in zip(one, other, strict=True)
     )
-
-
-def _same(one: Array, other: Array) -> npt.NDArray[np.bool_]:
-    """Mark equal elements; NaN equals NaN."""
-    same: npt.NDArray[np.bool_] = (one == other) | ((one != one) & (other != other))  # noqa: PLR0124
-    return same

@@ -130,6 +130,23 @@ class Layout:
         return ()
 
     @cached_property
+    def numbers(self) -> Mapping[str, Sequence[int]]:
+        """Numbers of spatial axes by name, one per axis: those that the call has."""
+        if self.params is None:
+            return {}
+        pads = self.pads if self.pads is not None and self.operator.has_windows else ()
+        numbers: Mapping[str, Sequence[int]] = {
+            "size": self.params.sizes,
+            "kernel": self.params.kernel,
+            "strides": self.params.strides,
+            "dilations": self.params.dilations if "dilations" in self.operator.roles else (),
+            "pads_begin": [begin for begin, _ in pads],
+            "pads_end": [end for _, end in pads],
+            "output": self.extent,
+        }
+        return {name: of_axes for name, of_axes in numbers.items() if of_axes}
+
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """The shape of the elements, () if there are none."""
         elements = self.data.shape[2:] if self.operator.is_gradient else self.extent
@@ -366,14 +383,19 @@ def _not_finite_in_plane(values: Doubles) -> Doubles:
     return counts
 
 
+def exact_in(values: Doubles, name: str) -> Bools:
+    """Say which values a floating-point type holds, NaN among them."""
+    with np.errstate(all="ignore"):
+        return np.asarray((widen(narrow(values, name)) == values) | np.isnan(values))
+
+
 def _exact_in(name: str) -> Of:
     """Return the feature: a floating-point type holds the right value."""
 
     def of(layout: Layout, _axis: int) -> Bools | None:
-        values = layout.right
-        if values is None or layout.data.dtype.kind in "iu":
+        if layout.right is None or layout.data.dtype.kind in "iu":
             return None
-        return np.asarray((widen(narrow(values, name)) == values) | np.isnan(values))
+        return exact_in(layout.right, name)
 
     return of
 
@@ -512,38 +534,29 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
 # Features of cases.
 
 
-def _listed(role: str) -> Of:
-    """Return the feature: the entry of a list for an axis."""
+def _on(name: str) -> Of:
+    """Return the feature: a number of an axis."""
 
-    def of(layout: Layout, axis: int) -> Any:
-        numbers = getattr(layout.params, role) if layout.params is not None else ()
-        return float(numbers[-axis]) if numbers else None
-
-    return of
-
-
-def _dilation(layout: Layout, axis: int) -> Any:
-    return _listed("dilations")(layout, axis) if "dilations" in layout.operator.roles else None
-
-
-def _pad(end: int) -> Of:
-    def of(layout: Layout, axis: int) -> Any:
-        if layout.pads is None or not layout.operator.has_windows:
-            return None
-        return float(layout.pads[-axis][end])
+    def of(layout: Layout, axis: int) -> float | None:
+        return float(layout.numbers[name][-axis]) if name in layout.numbers else None
 
     return of
 
 
-def _padded(layout: Layout, axis: int) -> Any:
-    pads = [_pad(end)(layout, axis) for end in (0, 1)]
-    return None if None in pads else any(pads)
+def _pads(layout: Layout) -> list[Sequence[int]]:
+    """Return the pads before and after the input per axis; [] where there are none."""
+    names = ("pads_begin", "pads_end")
+    return [layout.numbers[name] for name in names if name in layout.numbers]
 
 
-def _pads_differ(layout: Layout, _axis: int) -> Any:
-    if layout.pads is None or not layout.operator.has_windows:
-        return None
-    return len(set(layout.pads)) > 1
+def _padded(layout: Layout, axis: int) -> bool | None:
+    pads = _pads(layout)
+    return any(numbers[-axis] for numbers in pads) if pads else None
+
+
+def _pads_differ(layout: Layout, _axis: int) -> bool | None:
+    pads = _pads(layout)
+    return len({*zip(*pads, strict=True)}) > 1 if pads else None
 
 
 def _left_over(layout: Layout, axis: int) -> Any:
@@ -624,9 +637,9 @@ def _length(dimension: int) -> Of:
     return of
 
 
-def _of_extent(of: Of) -> Of:
+def _of_extent(of: Callable[[Layout], int]) -> Of:
     """Return the feature: a number of the output, if there is one."""
-    return lambda layout, axis: float(of(layout, axis)) if layout.extent else None
+    return lambda layout, _: float(of(layout)) if layout.extent else None
 
 
 def _most_overhang(layout: Layout, axis: int) -> Any:
@@ -675,19 +688,6 @@ _flag = Kind
 _DIFFER = "{differ between|are the same on all} axes"
 
 
-_OF_AXIS: Mapping[str, Kind] = {
-    "size": _number(_listed("sizes"), "the size of {axis}", cycles=True),
-    "kernel": _number(_listed("kernel"), "the kernel on {axis}", cycles=True),
-    "strides": _number(_listed("strides"), "the stride on {axis}", cycles=True),
-    "dilations": _number(_dilation, "the dilation on {axis}"),
-    "pads_begin": _number(_pad(0), "the begin padding on {axis}"),
-    "pads_end": _number(_pad(1), "the end padding on {axis}"),
-    "output": _number(
-        _of_extent(lambda layout, axis: layout.extent[-axis]),
-        "the output size of {axis}",
-        cycles=True,
-    ),
-}
 _NOUNS = {
     "size": "the input size",
     "kernel": "the kernel",
@@ -733,8 +733,8 @@ def _comparisons() -> Iterator[tuple[str, Kind]]:
 
 
 def _compared(test: _Test, one: str, other: str) -> Of:
-    def of(layout: Layout, axis: int) -> Any:
-        numbers = [_OF_AXIS[name].of(layout, axis) for name in (one, other)]
+    def of(layout: Layout, axis: int) -> bool | None:
+        numbers = [_on(name)(layout, axis) for name in (one, other)]
         return None if None in numbers else test(*numbers)
 
     return of
@@ -785,7 +785,13 @@ _OF_CASES: Mapping[str, Kind] = {
     "rank": _number(lambda layout, _: float(layout.axes), "the number of spatial axes", 2.0),
     "batch": _number(_length(0), "the number of batches", cycles=True),
     "channels": _number(_length(1), "the number of channels", cycles=True),
-    **_OF_AXIS,
+    "size": _number(_on("size"), "the size of {axis}", cycles=True),
+    "kernel": _number(_on("kernel"), "the kernel on {axis}", cycles=True),
+    "strides": _number(_on("strides"), "the stride on {axis}", cycles=True),
+    "dilations": _number(_on("dilations"), "the dilation on {axis}"),
+    "pads_begin": _number(_on("pads_begin"), "the begin padding on {axis}"),
+    "pads_end": _number(_on("pads_end"), "the end padding on {axis}"),
+    "output": _number(_on("output"), "the output size of {axis}", cycles=True),
     "most_overhang": _number(
         _most_overhang, "the number of cells by which a window overhangs {axis}"
     ),
@@ -796,13 +802,13 @@ _OF_CASES: Mapping[str, Kind] = {
         cycles=True,
     ),
     "outputs": _number(
-        _of_extent(lambda layout, _: prod(layout.extent)),
+        _of_extent(lambda layout: prod(layout.extent)),
         "the number of outputs of a plane",
         4.0,
         cycles=True,
     ),
     "all_outputs": _number(
-        _of_extent(lambda layout, _: prod(layout.data.shape[:2] + layout.extent)),
+        _of_extent(lambda layout: prod(layout.data.shape[:2] + layout.extent)),
         "the number of all outputs",
         4.0,
         cycles=True,

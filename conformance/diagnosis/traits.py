@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from conformance.diagnosis.elements import exact_in
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.operators import operator_named
-from conformance.reference.rounding import narrow, widen
+from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Array, Expected, Outputs, Vector
 
 
@@ -86,10 +86,5 @@ def _of_values(values: Array) -> Iterator[str]:
             yield words
     for kind in ("bfloat16", "float16", "float32"):
         narrower = name in FLOATS and float_format(kind).precision < float_format(name).precision
-        if narrower and _is_exact(finite, kind):
+        if narrower and exact_in(finite, kind).all():
             yield f"every value is exact in {kind}"
-
-
-def _is_exact(values: npt.NDArray[np.float64], kind: str) -> bool:
-    with np.errstate(all="ignore"):
-        return bool((widen(narrow(values, kind)) == values).all())
