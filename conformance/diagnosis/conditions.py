@@ -125,13 +125,11 @@ class Condition:
 
     def _as_equal(self, case: Case) -> Iterator[Case | None]:
         """Yield the case with other numbers, where the condition is that two of them are equal."""
-        compares = KINDS[self.feature.name].compares
-        if compares is None or compares.relation != EQUAL:
-            return
-        for number in _EQUALS:
-            changed = at(case, Feature(compares.one, self.feature.axis), number)
+        one, is_equal, other = self.feature.name.partition(f"_{EQUAL}_")
+        for number in _EQUALS if is_equal else ():
+            changed = at(case, Feature(one, self.feature.axis), number)
             if changed is not None:
-                yield at(changed, Feature(compares.other, self.feature.axis), number)
+                yield at(changed, Feature(other, self.feature.axis), number)
 
     @property
     def is_of_elements(self) -> bool:

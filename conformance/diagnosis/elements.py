@@ -38,7 +38,7 @@ Doubles = npt.NDArray[np.float64]
 Style = Literal["index", "count", "number", "flag", "word"]
 
 EQUAL = "equal"
-"""The relation of numbers of one axis that are the same."""
+"""The relation of numbers of one axis that are the same, in names as "kernel_equal_size"."""
 GROUPS = (2, 4, 8, 16, 32)
 """Sizes of the groups in which elements may be computed together."""
 ALL_AXES = 0
@@ -51,14 +51,6 @@ _EITHER = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
 Of = Callable[["Layout", int], Any]
 
 
-class Compares(NamedTuple):
-    """A relation of two numbers of one axis: "kernel" "above" "size"."""
-
-    one: str
-    relation: str
-    other: str
-
-
 @dataclass(frozen=True, slots=True)
 class Kind:
     """How a feature is worked out and said.
@@ -69,7 +61,6 @@ class Kind:
     `words` are for the style: the noun of an "index", a "number" or a "word", a phrase with {} for
     a number of a "count", and what is said of a "flag": "padding {counts|does not count}" where it
     is true or false. An index counts `from_end`, or from the first, of what is `within` something.
-    What `compares` two numbers of an axis says which, and how.
     `surprise` says in bits how unlikely it is that a fault goes by it, and `cycles` whether it may
     go by the remainder of a division. Of cells of a `special` kind, it may need some, but never
     mind them. What is `of_windows` is of elements that are windows: those of a gradient are cells.
@@ -81,7 +72,6 @@ class Kind:
     style: Style = "flag"
     within: str = ""
     from_end: bool = False
-    compares: Compares | None = None
     cycles: bool = False
     of_elements: bool = False
     special: bool = False
@@ -727,9 +717,8 @@ def _comparisons() -> Iterator[tuple[str, Kind]]:
     """Yield flags by name: a relation of two numbers of an axis holds."""
     for relation, test, words, pairs in _COMPARED:
         for one, other in map(str.split, pairs):
-            compares = Compares(one, relation, other)
             said = f"{_NOUNS[one]} {words} {_NOUNS[other]} on {{axis}}"
-            yield "_".join(compares), _flag(_compared(test, one, other), said, compares=compares)
+            yield f"{one}_{relation}_{other}", _flag(_compared(test, one, other), said)
 
 
 def _compared(test: _Test, one: str, other: str) -> Of:
@@ -869,9 +858,6 @@ def features_of(axes: int, *, alike: bool, of_elements: bool) -> list[Feature]:
         for name, kind in KINDS.items()
         if kind.of_elements == of_elements
         for axis in (places if kind.per_axis else (0,))
-        if axis > 0 or not kind.per_axis or name not in _OF_ONE_AXIS
+        # Nothing is said of the tails of all axes at once.
+        if axis > 0 or not name.startswith("position_tail")
     ]
-
-
-_OF_ONE_AXIS = {f"position_tail_{group}" for group in GROUPS}
-"""Features that nothing is said of on all axes at once."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, combinations, zip_longest
 from typing import Any, TypeVar
 
@@ -31,11 +31,6 @@ def _some_axis(name: str, relation: Relation, *, value: Any, modulus: int = 0) -
     return Condition(Feature(name, ALL_AXES), relation, value, modulus, over="some")
 
 
-def _in_words(*conditions: Condition) -> tuple[tuple[Condition, str], ...]:
-    """Return conditions with their words, which are made once."""
-    return tuple((condition, condition.words) for condition in conditions)
-
-
 _AS_IT_IS = (
     *("operator", "dtype", "rank", "auto_pad", "rounding", "include_pad", "given_pads"),
     *("exponent", "index_type", "storage_order", "channels_last", "activation", "accumulator"),
@@ -47,7 +42,7 @@ _WHERE_TRUE = (
     *("nan_in_data", "infinity_in_data"),
     *(name for name in KINDS if name.startswith("no_")),
 )
-_CONDITIONS = _in_words(
+_CONDITIONS = (
     *(_case(name, "is", value=True) for name in _WHERE_TRUE),
     *(_case(name, "is", value=1.0) for name in ("batch", "channels")),
     _case("batch", "from", value=2.0),
@@ -60,7 +55,7 @@ _CONDITIONS = _in_words(
     Condition(Feature("kernel", ALL_AXES), "is", 1.0, over="every"),
     _case("auto_pad", "is", value=frozenset({"same_lower", "same_upper"})),
 )
-_OF_GIVEN_OUTPUTS = _in_words(
+_OF_GIVEN_OUTPUTS = (
     _some_axis("output_above_size", "is", value=True),
     _some_axis("output_divides_size", "is", value=False),
 )
@@ -68,21 +63,15 @@ _OF_GIVEN_OUTPUTS = _in_words(
 
 def features(vector: Vector) -> Mapping[str, Condition]:
     """Return the conditions that hold for a vector, by the words that complete "where ..."."""
-    return dict(_said(Layout(vector, {})))
-
-
-def _said(layout: Layout) -> Iterator[tuple[str, Condition]]:
+    layout, said = Layout(vector, {}), []
     for name in _AS_IT_IS:
         value = layout.value(Feature(name, 0))
         if value is not None:
             known = frozenset({value}) if isinstance(value, str) else value
-            condition = _case(name, "is", value=known)
-            yield condition.words, condition
+            said.append(_case(name, "is", value=known))
     adaptive = _OF_GIVEN_OUTPUTS if layout.operator.is_adaptive else ()
-    for condition, words in (*_CONDITIONS, *adaptive):
-        value = layout.value(condition.feature)
-        if value is not None and condition.holds(value).any():
-            yield words, condition
+    said += [c for c in (*_CONDITIONS, *adaptive) if c.holds(layout.value(c.feature)).any()]
+    return {condition.words: condition for condition in said}
 
 
 def condition(
