@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, chain, groupby, islice, zip_longest
+from itertools import chain, groupby, islice, zip_longest
 
 import numpy as np
 
@@ -57,40 +56,24 @@ class RunHistory:
     whole: bool = True
 
     @cached_property
-    def _starts(self) -> list[int]:
-        return list(accumulate(map(len, self.batches), initial=0))
-
-    def __len__(self) -> int:
-        return self._starts[-1]
-
-    def place(self, position: int) -> tuple[Batch, int]:
-        """Return the batch of a call, and its row there."""
-        number = bisect_right(self._starts, position) - 1
-        return self.batches[number], position - self._starts[number]
+    def calls(self) -> list[tuple[Batch, int]]:
+        """The batch and the row there of each call, in their order."""
+        return [(batch, row) for batch in self.batches for row in range(len(batch))]
 
     def vector(self, position: int) -> Vector:
         """Return the vector of a call."""
-        return vector_at(*self.place(position))
-
-    def operator(self, position: int) -> str:
-        """Return the name of the operator of a call."""
-        return self.place(position)[0].operator
+        return vector_at(*self.calls[position])
 
     def id(self, position: int) -> str:
         """Return the id of the vector of a call."""
-        batch, row = self.place(position)
+        batch, row = self.calls[position]
         return batch.ids[row]
-
-    def position(self, batch: Batch, row: int) -> int:
-        """Return the position of the call of a vector of one of the batches."""
-        number = next(n for n, each in enumerate(self.batches) if each is batch)
-        return self._starts[number] + row
 
     def parts(self, positions: Iterable[int], *, most: int = _MOST) -> Iterator[Part]:
         """Yield calls in their order, at most so many at a time."""
-        for _, group in groupby(map(self.place, positions), lambda place: id(place[0])):
-            while places := list(islice(group, most)):
-                yield places[0][0], [row for _, row in places]
+        for _, group in groupby(map(self.calls.__getitem__, positions), lambda call: id(call[0])):
+            while calls := list(islice(group, most)):
+                yield calls[0][0], [row for _, row in calls]
 
     def other(self, position: int, *, operator: bool, dtype: bool) -> Vector | None:
         """Return another vector, one that passed if any, None if there is none.
@@ -110,7 +93,7 @@ class RunHistory:
 
     def before(self, position: int) -> range:
         """Return the calls that a failure came after, in the process that it came in."""
-        end = len(self) if position in self.again else position
+        end = len(self.calls) if position in self.again else position
         start = max((ended + 1 for ended in self.ended if ended < end), default=0)
         return range(start, end)
 
@@ -129,9 +112,8 @@ class RunHistory:
     @cached_property
     def _aspects(self) -> list[Aspects]:
         return [
-            aspects(batch.operator, inputs, attributes)
-            for batch in self.batches
-            for inputs, attributes in zip(batch.inputs, batch.attributes, strict=True)
+            aspects(batch.operator, batch.inputs[row], batch.attributes[row])
+            for batch, row in self.calls
         ]
 
 

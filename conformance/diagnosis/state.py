@@ -15,7 +15,7 @@ from operator import eq
 from random import Random
 
 from conformance.backends.answer import NOT_RUN, Answer, arrays_of
-from conformance.backends.fresh_starts import Copy, FreshStarts, Start
+from conformance.backends.fresh_starts import FreshStarts, Start
 from conformance.backends.runner import Answers, Stopped
 from conformance.batch import Batch, batch_of
 from conformance.budget import Budget, Share, Spent
@@ -112,8 +112,7 @@ class StateReport:
         if not vectors:
             return self
         findings = self.findings or (_unfound(vectors[0].case),)
-        failures = [(vector.case.operator, vector.case.id) for vector in vectors]
-        return replace(self, findings=_with_failures(findings, failures))
+        return replace(self, findings=_with_failures(findings, vectors))
 
 
 def of_state(
@@ -208,11 +207,8 @@ class _Search:
 
     def findings(self) -> tuple[StateFinding, ...]:
         """Return the findings, each with the failures of its operator that it may explain."""
-        positions = sorted(self._right_elsewhere)
-        return _with_failures(
-            [*self._found.values()],
-            [(self._history.operator(p), self._history.id(p)) for p in positions],
-        )
+        right = map(self._history.vector, sorted(self._right_elsewhere))
+        return _with_failures([*self._found.values()], right)
 
     # Which failures depend on other calls ----------------------------------------------------
 
@@ -222,21 +218,20 @@ class _Search:
         calls = sorted({*self._history.failed}.difference(self._history.ended))
         if len(calls) <= _FINDINGS:
             return
-        order = self._random.sample(calls, len(calls))
+        # The first ones of a process may all be wrong, and later right.
+        order = [*self._random.sample(calls, len(calls)), *calls]
+        positions = iter(order)
         with self._starts.copy() as copy:
             part = self._starts.share.part(self._part)
-            # The first ones of a process may all be wrong, and later right.
-            for some in self._history.parts([*order, *calls], most=_CHUNK):
-                self._right_elsewhere.update(self._right_in(some, copy))
+            for batch, rows in self._history.parts(order, most=_CHUNK):
+                verdicts = judge(batch, copy.call(batch, rows), self._pins).verdict
+                self._right_elsewhere.update(
+                    position
+                    for row, position in zip(rows, positions, strict=False)
+                    if int(verdicts[row]) not in self._failing
+                )
                 if part.is_spent:
                     break
-
-    def _right_in(self, part: Part, copy: Copy) -> list[int]:
-        """Call some failing vectors; return the positions of those that are right now."""
-        batch, rows = part
-        verdicts = judge(batch, copy.call(batch, rows), self._pins).verdict
-        right = [row for row in rows if int(verdicts[row]) not in self._failing]
-        return [self._history.position(batch, row) for row in right]
 
     def _varied(self, positions: Sequence[int], most: int) -> list[_Target]:
         """Return some failures of different kinds."""
@@ -456,19 +451,15 @@ def _growing(likely: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _with_failures(
-    findings: Sequence[StateFinding], failures: Iterable[tuple[str, str]]
+    findings: Sequence[StateFinding], failures: Iterable[Vector]
 ) -> tuple[StateFinding, ...]:
-    """Return findings with more failures, by operator and id: of the same operator if there is one.
-
-    Else they are of the first.
-    """
+    """Return findings with more failures: each of a finding of its operator, else of the first."""
     operators = [finding.operator for finding in findings]
-    vectors = [[*finding.vectors] for finding in findings]
-    for operator, name in failures if findings else ():
-        vectors[operators.index(operator) if operator in operators else 0].append(name)
-    return tuple(
-        replace(finding, vectors=tuple(ids)) for finding, ids in zip(findings, vectors, strict=True)
-    )
+    ids = [[*finding.vectors] for finding in findings]
+    for case in (vector.case for vector in failures) if findings else ():
+        number = operators.index(case.operator) if case.operator in operators else 0
+        ids[number].append(case.id)
+    return tuple(replace(found, vectors=tuple(ids[n])) for n, found in enumerate(findings))
 
 
 def _parts(vectors: Sequence[Vector]) -> list[Part]:

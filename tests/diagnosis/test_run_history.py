@@ -68,7 +68,8 @@ def test_parts_keep_the_order_of_calls():
     for most in (1, 2, 10):
         parts = list(made.parts(order, most=most))
         assert max(len(rows) for _, rows in parts) <= most
-        assert [made.position(batch, row) for batch, rows in parts for row in rows] == order
+        called = [(batch, row) for batch, rows in parts for row in rows]
+        assert called == [made.calls[position] for position in order]
 
 
 def test_a_long_run_is_cut_before_its_last_failure(monkeypatch):
@@ -76,7 +77,7 @@ def test_a_long_run_is_cut_before_its_last_failure(monkeypatch):
     monkeypatch.setattr(run_history, "_MOST", 5)
     made = history(vectors(20), {3, 10, 12})
     assert [made.id(position) for position in made.failed] == ["9", "11"]
-    assert len(made) == 5
+    assert len(made.calls) == 5
     assert not made.whole
 
 
