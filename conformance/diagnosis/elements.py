@@ -306,13 +306,6 @@ def _last_cell(on: WindowsOn) -> windows.Positions:
     return last
 
 
-def _inside(layout: Layout, _axis: int) -> Doubles:
-    inside = np.ones((), np.float64)
-    for axis in range(1, layout.axes + 1):
-        inside = inside * _cells_on(layout, axis)
-    return inside
-
-
 def _divisor(layout: Layout, _axis: int) -> Doubles | None:
     assert layout.plan is not None
     if not layout.operator.reduction.divides:
@@ -464,7 +457,10 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         _of_windows(lambda on: on.size - 1 - _last_cell(on)),
         "windows that end {} cells before the end of {axis}",
     ),
-    "inside": _windows(_inside, "windows with {} cells of the input"),
+    "inside": _windows(
+        lambda layout, _: np.asarray(prod(_cells_on(layout, 1 + n) for n in range(layout.axes))),
+        "windows with {} cells of the input",
+    ),
     "divisor": _windows(_divisor, "windows with a divisor of {}", 4.0),
     "power_of_two": _some_windows(_power_of_two, "windows whose divisor is {a|no} power of two"),
     "holding": _amount(_holding, "cells that {} windows hold along {axis}"),

@@ -34,23 +34,17 @@ from conformance.vector import Case, Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source
 
 _FINDINGS = 3
-"""Failures that are right in another order and are looked into."""
-_STEADY = 3
-"""Failures that are wrong in any order and are called alone."""
+"""Failures that are looked into of those right in another order, and of those wrong in any."""
 _REPEATS = 3
 """Fresh processes in which what was found is shown again."""
 _FEW = 16
-"""Calls of one vector in a process: the first ones may be wrong, and those after them right."""
+"""Calls that are tried at first: of one vector, or those that it depends on most likely."""
 _LEAST, _MOST = 64, 4096
 """Calls of one vector that show by their numbers which are wrong."""
 _ENOUGH = 3
 """Wrong calls that show it."""
-_LIKELY = 16
-"""Earlier calls, those that a failure depends on most likely, that are tried at first."""
-_CHUNK = 256
-"""Vectors that are called before it is looked at what is left."""
-_COMPARED = 256
-"""Failing vectors of which different ones are chosen, at most."""
+_MANY = 256
+"""Vectors that are called before it is looked at what is left, or of which some are chosen."""
 _SEED = 23
 _SAME = " of the same vector"
 _GROWTH = 4
@@ -173,7 +167,7 @@ class _Search:
             self._examine(target)
         # The first call of a process may be wrong, whatever the order of calls.
         wrong = [p for p in self._history.failed if p not in self._right_elsewhere]
-        for target in self._varied(wrong[:1], 1) + self._varied(wrong[1:], _STEADY - 1):
+        for target in self._varied(wrong[:1], 1) + self._varied(wrong[1:], _FINDINGS - 1):
             if not all(self._calls(target, _FEW)):
                 self._right_elsewhere.add(target.position)
                 self._examine(target)
@@ -190,7 +184,7 @@ class _Search:
             found = (
                 self._by_number(target, _LEAST)
                 or self._known(target)
-                or self._after_others(target, _LIKELY)
+                or self._after_others(target, _FEW)
                 or self._by_number(target, min(_MOST, max(_LEAST, 3 * (target.position + 1))))
                 or self._after_others(target)
                 or self._not_shown(target)
@@ -223,7 +217,7 @@ class _Search:
         positions = iter(order)
         with self._starts.copy() as copy:
             part = self._starts.share.part(self._part)
-            for batch, rows in self._history.parts(order, most=_CHUNK):
+            for batch, rows in self._history.parts(order, most=_MANY):
                 verdicts = judge(batch, copy.call(batch, rows), self._pins).verdict
                 self._right_elsewhere.update(
                     position
@@ -235,7 +229,7 @@ class _Search:
 
     def _varied(self, positions: Sequence[int], most: int) -> list[_Target]:
         """Return some failures of different kinds."""
-        some = thinned(positions, _COMPARED)
+        some = thinned(positions, _MANY)
         vectors = [self._history.vector(position) for position in some]
         position_of = dict(zip(map(id, vectors), some, strict=True))
         return [self._target(position_of[id(vector)]) for vector in spread(vectors, most)]
@@ -253,7 +247,7 @@ class _Search:
             part = self._starts.share.part(self._part / 2)
             while len(wrong) < most and (sum(wrong) < _ENOUGH or all(wrong)):
                 # Few at first: a call may take long.
-                copy.answers(target.batch, min(len(wrong) + 1, _CHUNK, most - len(wrong)), hear)
+                copy.answers(target.batch, min(len(wrong) + 1, _MANY, most - len(wrong)), hear)
                 if part.is_spent:
                     break
         return wrong
