@@ -594,12 +594,7 @@ def _absent(role: Role) -> Of:
 
 def _of_kernel(of: Callable[[Params], Any]) -> Of:
     """Return the feature: what follows from the parameters of a call that has a kernel."""
-
-    def of_params(layout: Layout, _axis: int) -> Any:
-        params = layout.params
-        return of(params) if params is not None and params.kernel else None
-
-    return of_params
+    return lambda layout, _: of(layout.params) if layout.params and layout.params.kernel else None
 
 
 def _differ(role: str) -> Of:
@@ -633,35 +628,26 @@ def _most_overhang(layout: Layout, axis: int) -> Any:
     return float(_overhang(layout, axis).max()) if known else None
 
 
-def _broken(layout: Layout) -> tuple[str, str] | None:
-    """Return what of an invalid case is wrong, and how; None of a valid one."""
-    tags = layout.vector.case.tags
-    said = next((tag for tag in tags if ": " in tag), "") if "invalid" in tags else ""
-    if not said:
-        return None
-    what, how = said.split(": ", 1)
-    return what, how
+def _of_invalid(of: Callable[[Layout, str, str], Any]) -> Of:
+    """Return the feature: what follows from what of an invalid case is wrong, and how."""
+
+    def of_tags(layout: Layout, _axis: int) -> Any:
+        tags = layout.vector.case.tags
+        said = next((tag for tag in tags if ": " in tag), "") if "invalid" in tags else ""
+        return of(layout, *said.split(": ", 1)) if said else None
+
+    return of_tags
 
 
-def _invalid_part(layout: Layout, _axis: int) -> str | None:
+def _invalid_part(layout: Layout, what: str, _how: str) -> str:
     """Return what is invalid: an attribute by its role, which is the same in every document."""
-    broken = _broken(layout)
-    if broken is None:
-        return None
     roles = {attribute.key: attribute.role for attribute in layout.operator.attributes}
-    return str(roles.get(broken[0], broken[0]))
+    return str(roles.get(what, what))
 
 
-def _invalid_how(layout: Layout, _axis: int) -> str | None:
-    """Return the rule that is broken."""
-    broken = _broken(layout)
-    return None if broken is None else rule_of(broken[1])
-
-
-def _invalid_number(layout: Layout, _axis: int) -> float | None:
+def _invalid_number(layout: Layout, what: str, _how: str) -> float | None:
     """Return the least number of what is invalid, None where it has no numbers."""
-    broken = _broken(layout)
-    value = None if broken is None else layout.vector.case.attributes.get(broken[0])
+    value = layout.vector.case.attributes.get(what)
     numbers = value if isinstance(value, list) else [value]
     if not numbers or any(not isinstance(n, int) or isinstance(n, bool) for n in numbers):
         return None
@@ -802,9 +788,11 @@ _OF_CASES: Mapping[str, Kind] = {
     "inputs": _number(_product(2), "the number of input cells of a plane", 4.0, cycles=True),
     "all_inputs": _number(_product(0), "the number of input cells", 5.0),
     **dict(_comparisons()),
-    "invalid_part": _word(_invalid_part, "what is invalid", 1.0),
-    "invalid_how": _word(_invalid_how, "what is wrong with it", 1.0),
-    "invalid_number": _number(_invalid_number, "its least number", 1.0),
+    "invalid_part": _word(_of_invalid(_invalid_part), "what is invalid", 1.0),
+    "invalid_how": _word(
+        _of_invalid(lambda _layout, _what, how: rule_of(how)), "what is wrong with it", 1.0
+    ),
+    "invalid_number": _number(_of_invalid(_invalid_number), "its least number", 1.0),
     "exponent": _number(_attribute("exponent"), "the exponent", 2.0),
     "index_axis": _number(_attribute("index_axis"), "the axis that indices start from"),
     "index_type": _word(_attribute("index_type"), "the type of indices"),
