@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, groupby, islice, zip_longest
 
@@ -64,11 +64,6 @@ class RunHistory:
         """Return the vector of a call."""
         return vector_at(*self.calls[position])
 
-    def id(self, position: int) -> str:
-        """Return the id of the vector of a call."""
-        batch, row = self.calls[position]
-        return batch.ids[row]
-
     def parts(self, positions: Iterable[int], *, most: int = _MOST) -> Iterator[Part]:
         """Yield calls in their order, at most so many at a time."""
         for _, group in groupby(map(self.calls.__getitem__, positions), lambda call: id(call[0])):
@@ -124,36 +119,39 @@ def history_of(report: Report, sources: Sequence[Source], *, workers: int = 1) -
     followed rule out: alone they conform.
     """
     again = set(report.repeated.failing) if report.repeated is not None else set()
-    results = {(result.operator, result.id): _facts(result, report) for result in report.results}
+    results = {(result.operator, result.id): result for result in report.results}
     run = [
         (source, number, results[source.operator, name])
         for source in sources
         for number, name in enumerate(source.ids)
         if (source.operator, name) in results
     ]
-    failed = [place for place, (_, _, (fails, _)) in enumerate(run) if fails]
+    failed = [place for place, (*_, result) in enumerate(run) if _is_looked_at(result, report)]
     if not failed:
         return RunHistory((), ())
     first = max(0, (len(run) if again else failed[-1] + 1) - _MOST)
     run = run[first : first + _MOST]
+    failed = [place - first for place in failed if place >= first]
     batches: list[Batch] = []
     for source, group in groupby(run, lambda call: call[0]):
         batches += source.batches(np.array([number for _, number, _ in group], np.int64))
-    history = RunHistory(
+    return RunHistory(
         batches,
-        [place - first for place in failed if first <= place < first + len(run)],
-        ended=[place for place, (_, _, (_, ends)) in enumerate(run) if ends],
+        failed,
+        again={place for place in failed if run[place][2].id in again},
+        ended=[
+            place
+            for place, (*_, result) in enumerate(run)
+            if result.verdict in {"crashed", "timed-out"}
+        ],
         whole=not first and workers == 1,
     )
-    return replace(history, again={p for p in history.failed if history.id(p) in again})
 
 
-def _facts(result: Result, report: Report) -> tuple[bool, bool]:
-    """Return whether a result is a failure that is looked at, and whether it ended the process."""
-    ends = result.verdict in {"crashed", "timed-out"}
-    fails = result.verdict in report.failing and not (result.expected or result.excused)
-    fails &= not is_varied(result)  # in a call that is not of this history
-    return fails and result.verdict != "timed-out", ends
+def _is_looked_at(result: Result, report: Report) -> bool:
+    """Say whether a result is a failure that may depend on the calls of this history."""
+    fails = result.verdict in report.failing and result.verdict != "timed-out"
+    return fails and not (result.expected or result.excused or is_varied(result))
 
 
 def _likeness(one: Aspects, other: Aspects) -> int:

@@ -28,11 +28,16 @@ def history(some, wrong, **options):
         return history_of(report, sources)
 
 
+def ids(made, positions):
+    """Return the ids of some calls."""
+    return [made.vector(position).case.id for position in positions]
+
+
 def test_failures_and_the_calls_before_them():
     """By their positions in the run."""
     made = history(vectors(8), {3, 6})
     assert made.failed == [2, 5]
-    assert [made.id(position) for position in made.before(5)] == ["0", "1", "2", "3", "4"]
+    assert ids(made, made.before(5)) == ["0", "1", "2", "3", "4"]
     assert made.whole
 
 
@@ -76,7 +81,7 @@ def test_a_long_run_is_cut_before_its_last_failure(monkeypatch):
     """And is not whole then."""
     monkeypatch.setattr(run_history, "_MOST", 5)
     made = history(vectors(20), {3, 10, 12})
-    assert [made.id(position) for position in made.failed] == ["9", "11"]
+    assert ids(made, made.failed) == ["9", "11"]
     assert len(made.calls) == 5
     assert not made.whole
 
