@@ -393,10 +393,6 @@ def _index_in(first: int, stop: int | None) -> Of:
     return lambda layout, _: layout.index(slice(first, stop))
 
 
-_batch, _channel, _plane = _index_in(0, 1), _index_in(1, 2), _index_in(0, 2)
-_element, _element_of_all, _row_of_all = _index_in(2, None), _index_in(0, None), _index_in(0, -1)
-
-
 def _from_end(index: Of) -> Of:
     def of(layout: Layout, axis: int) -> Doubles:
         numbers: Doubles = index(layout, axis)
@@ -406,8 +402,6 @@ def _from_end(index: Of) -> Of:
 
 
 def _tail(index: Of, group: int) -> Of:
-    """Return the feature: an index lies beyond the last whole group."""
-
     def of(layout: Layout, axis: int) -> Bools:
         numbers: Doubles = index(layout, axis)
         return numbers >= numbers.size // group * group
@@ -426,22 +420,37 @@ def _special(of: Of, words: str, surprise: float = 3.0) -> Kind:
     return _windows(of, f"windows with {{}} {words}", surprise, special=True)
 
 
-_OF_ELEMENTS: Mapping[str, Kind] = {
+_INDICES: Mapping[str, Kind] = {
     "position": _index(_position, "{place}", cycles=True),
     "position_end": _index(_from_end(_position), "{place}", from_end=True),
-    "channel": _index(_channel, "channel", cycles=True),
-    "channel_end": _index(_from_end(_channel), "channel", from_end=True),
-    "batch_index": _index(_batch, "batch", cycles=True),
-    "batch_end": _index(_from_end(_batch), "batch", from_end=True),
-    "plane": _index(_plane, "plane", 4.0, within="of all batches and channels"),
-    "row_of_all": _index(_row_of_all, "row", 5.0, within="of all planes"),
-    "element": _index(_element, "element", 4.0, within="of each plane", cycles=True),
+    "channel": _index(_index_in(1, 2), "channel", cycles=True),
+    "channel_end": _index(_from_end(_index_in(1, 2)), "channel", from_end=True),
+    "batch_index": _index(_index_in(0, 1), "batch", cycles=True),
+    "batch_end": _index(_from_end(_index_in(0, 1)), "batch", from_end=True),
+    "plane": _index(_index_in(0, 2), "plane", 4.0, within="of all batches and channels"),
+    "row_of_all": _index(_index_in(0, -1), "row", 5.0, within="of all planes"),
+    "element": _index(_index_in(2, None), "element", 4.0, within="of each plane", cycles=True),
     "element_of_all": _index(
-        _element_of_all, "element", 4.0, within="of the whole output", cycles=True
+        _index_in(0, None), "element", 4.0, within="of the whole output", cycles=True
     ),
     "element_of_all_end": _index(
-        _from_end(_element_of_all), "element", 4.0, within="of the whole output", from_end=True
+        _from_end(_index_in(0, None)), "element", 4.0, within="of the whole output", from_end=True
     ),
+}
+
+
+def _tails() -> Iterator[tuple[str, Kind]]:
+    """Yield flags by name: an index lies beyond the last whole group."""
+    for group in GROUPS:
+        for name in ("position", "channel", "element", "element_of_all", "row_of_all", "plane"):
+            index = _INDICES[name]
+            indices = f"{index.words}s {index.within}".strip()
+            words = f"{indices} {{beyond|up to}} the last whole group of {group}"
+            yield f"{name}_tail_{group}", _elements(_tail(index.of, group), words, 5.0)
+
+
+_OF_ELEMENTS: Mapping[str, Kind] = {
+    **_INDICES,
     "begin_pad": _windows(_begin_pad, "windows with {} cells in the begin padding of {axis}"),
     "end_pad": _windows(_end_pad, "windows with {} cells in the end padding of {axis}"),
     "overhang": _windows(_overhang, "windows that overhang {axis} by {} cells"),
@@ -500,20 +509,7 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         )
         for name in ("float16", "bfloat16", "float32")
     },
-    **{
-        f"{name}_tail_{group}": _elements(
-            _tail(of, group), f"{words} {{beyond|up to}} the last whole group of {group}", 5.0
-        )
-        for group in GROUPS
-        for name, of, words in (
-            ("position", _position, "{place}s"),
-            ("channel", _channel, "channels"),
-            ("element", _element, "elements of each plane"),
-            ("element_of_all", _element_of_all, "elements of the whole output"),
-            ("row_of_all", _row_of_all, "rows of all planes"),
-            ("plane", _plane, "planes of all batches and channels"),
-        )
-    },
+    **dict(_tails()),
 }
 
 
