@@ -55,9 +55,9 @@ class Fault:
     name: str = ""
 
     @classmethod
-    def of(cls, summary: str, **replaces: StepWrap) -> Fault:
-        """Return a fault that replaces steps, given by name; any operator may have it."""
-        return cls(summary, EVERY, replaces)
+    def of(cls, **replaces: StepWrap) -> Fault:
+        """Return a fault that replaces steps, given by name: the table has words and needs."""
+        return cls("", EVERY, replaces)
 
     @property
     def step(self) -> str:

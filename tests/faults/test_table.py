@@ -1,6 +1,5 @@
 """The table of names: a row names a fault by its words, and says which operators have it."""
 
-from collections import Counter
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -23,9 +22,9 @@ def named(monkeypatch, tmp_path):
     """Return a function that returns the faults of a table of the given rows, by name."""
     monkeypatch.setattr(table, "__file__", str(tmp_path / "table.py"))
 
-    def of_rows(*rows, by_hand=()):
+    def of_rows(*rows, by_hand=None):
         (tmp_path / "names.txt").write_text("\n".join(rows), "utf-8")
-        return dict(table.named({fault.summary: fault for fault in by_hand}))
+        return dict(table.named(by_hand or {}))
 
     return of_rows
 
@@ -36,10 +35,15 @@ def test_a_row_names_the_fault_of_its_words(named):
     assert fault.operators == by_words()[SHORT].operators
 
 
-def test_the_fault_may_be_written_by_hand(named):
-    by_hand = Fault("nothing", Needs(), {})
-    fault = named("harmless | nothing | maximum", by_hand=[by_hand])["harmless"]
-    assert (fault.summary, fault.needs) == ("nothing", Needs(reduction="maximum"))
+@pytest.mark.parametrize("where", ["", ", where a stride is above 1"])
+def test_the_fault_may_be_written_by_hand(named, where):
+    """Then the row of its name has the words for it, and perhaps a condition."""
+    by_hand = {"harmless": Fault.of(resolve=lambda resolve: resolve)}
+    fault = named(f"harmless | nothing{where} | maximum", by_hand=by_hand)["harmless"]
+    roles = ("strides",) if where else ()
+    needs = Needs(reduction="maximum", roles=roles)
+    assert (fault.summary, fault.needs) == (f"nothing{where}", needs)
+    assert (fault.replaces == by_hand["harmless"].replaces) == (not where)
 
 
 def test_a_condition_after_the_words_restricts_the_fault(named):
@@ -123,24 +127,24 @@ def rows():
 
 
 def written_by_hand():
-    """Return what faults of the topics of the catalogue do, in words."""
+    """Return the names of faults that topics of the catalogue have."""
     names = [f"{catalogue.__name__}.{module.name}" for module in iter_modules(catalogue.__path__)]
     topics = map(import_module, names)
-    return [fault.summary for topic in topics for fault in getattr(topic, "FAULTS", ())]
+    return [name for topic in topics for name in getattr(topic, "FAULTS", ())]
 
 
 def test_no_name_is_given_twice():
-    """Each is that of one fault of the catalogue."""
+    """Each is that of one fault of the catalogue, and of one that is written by hand at most."""
     assert [name for name, _ in rows()] == [fault.name for fault in CATALOGUE]
+    assert len({*written_by_hand()}) == len(written_by_hand())
 
 
 def test_what_atoms_make_is_not_written_by_hand():
-    """And no two faults that are have the same words."""
-    words = Counter([*written_by_hand(), *by_words()])
-    assert [each for each, count in words.items() if count > 1] == []
+    """Their words are other ones."""
+    words = dict(rows())
+    assert [name for name in written_by_hand() if words[name] in by_words()] == []
 
 
-def test_every_fault_that_is_written_by_hand_has_a_name():
-    """Perhaps under a condition alone, or in gradients."""
-    said = " | ".join(words for _, words in rows())
-    assert [words for words in written_by_hand() if words not in said] == []
+def test_every_fault_that_is_written_by_hand_is_in_the_table():
+    """It has no words elsewhere."""
+    assert {*written_by_hand()} <= dict(rows()).keys()

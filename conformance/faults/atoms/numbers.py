@@ -266,12 +266,16 @@ class Span(NamedTuple):
         return narrow(np.where(unit > 0, rounded, wide), name_of(data.dtype))
 
 
-SPANS = (Span("the whole tensor", 0), Span("its batch", 1), Span("its plane", 2))
+OF_TENSOR, OF_BATCH, OF_PLANE = (
+    Span("the whole tensor", 0),
+    Span("its batch", 1),
+    Span("its plane", 2),
+)
 
 
 def in_fixed_point(what: str) -> Iterator[Atom[Change]]:
     """Yield a change for each part by which numbers are scaled."""
-    for span in SPANS:
+    for span in (OF_TENSOR, OF_BATCH, OF_PLANE):
         unit = f"the last bit of the largest number of {span.words}"
         yield Atom(f"{what} were rounded to multiples of {unit}", span.in_fixed_point)
 

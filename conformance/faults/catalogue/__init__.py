@@ -1,7 +1,7 @@
 """The catalogue of faults, which the strength of vectors is measured against.
 
-Names are in names.txt, with the words for what is wrong and who may have it. An atom says what that
-is or, in the module of a step or topic here, code by hand.
+Names are in names.txt, with the words for what is wrong and who may have it. An atom of these words
+says what that is or, in the module of a step or topic here, code by hand of that name.
 """
 
 from __future__ import annotations
@@ -25,10 +25,8 @@ __all__ = ["CATALOGUE", "fault_named"]
 
 _TOPICS = (geometry, windows, reductions, integers, outputs, state, gradients, unpooling)
 
-_BY_NAME = {
-    name: fault.but(name=name)
-    for name, fault in named({fault.summary: fault for topic in _TOPICS for fault in topic.FAULTS})
-}
+_BY_HAND = {name: fault for topic in _TOPICS for name, fault in topic.FAULTS.items()}
+_BY_NAME = {name: fault.but(name=name) for name, fault in named(_BY_HAND)}
 CATALOGUE: tuple[Fault, ...] = tuple(_BY_NAME.values())
 """All faults: no two are equivalent, and none to a right backend under any readings."""
 

@@ -25,7 +25,6 @@ from conformance.faults.atoms.windows import (
     moved,
 )
 from conformance.faults.call import Call
-from conformance.faults.conditions import DILATED
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import Refused, Unchecked, after, before, instead, resolving
 from conformance.operators import pipeline as steps
@@ -38,16 +37,16 @@ from conformance.operators.windows import Positions, first_from
 # The padding of same_* ---------------------------------------------------------------------------
 
 
-def _total(words: str, of: Callable[..., int]) -> Fault:
+def _total(of: Callable[..., int]) -> Fault:
     """Compute the padding of same_* as `of(d, k, s)`, and split it as it should be."""
-    return read(lists.TOTAL, total=computed(words, of, "sizes", "spans", "strides"))
+    return read(lists.TOTAL, total=computed("", of, "sizes", "spans", "strides"))
 
 
-def _both_pads(words: str, of: Callable[[int], int]) -> Fault:
-    return read(lists.OF_SAME, pads=computed(words, of, "spans"))
+def _both_pads(of: Callable[[int], int]) -> Fault:
+    return read(lists.OF_SAME, pads=computed("", of, "spans"))
 
 
-def _split(of: Callable[[int, int, int, bool], tuple[int, int]]) -> StepWrap:
+def _split(of: Callable[[int, int, int, bool], tuple[int, int]], **others: StepWrap) -> Fault:
     """Replace the pads of same_*: `of(d, k, s, upper)` per axis."""
 
     def change(right: Pads, params: Params) -> Pads:
@@ -55,7 +54,7 @@ def _split(of: Callable[[int, int, int, bool], tuple[int, int]]) -> StepWrap:
         axes = zip(params.sizes, params.spans, params.strides, strict=True)
         return tuple(of(d, k, s, upper) for d, k, s in axes) if params.same else right
 
-    return after(change)
+    return Fault.of(pads=after(change), **others)
 
 
 def _half_kernel_swapped(_d: int, k: int, _s: int, upper: bool) -> tuple[int, int]:  # noqa: FBT001
@@ -98,59 +97,33 @@ def _truncated(right: Extent, params: Params, pads: Pads) -> Extent:
     return Unchecked(windows)
 
 
-_SAME = (
-    _total(
-        "the length of the dilated kernel less the remainder of the input size by the stride",
-        lambda d, k, s: k - d % s,
-    ),
-    _total(
-        "that of input size over stride windows, rounded down",
-        lambda d, k, s: axis.same_total(d, k, s, d // s),
-    ),
-    _total(
-        "that of an output size rounded up twice",
-        lambda d, k, s: axis.same_total(d, k, s, (d + 2 * (s - 1)) // s),
-    ),
-    _total(
-        "that of size, kernel and stride exchanged",
-        lambda d, k, s: axis.same_total(k, s, d, axis.ceil_div(k, d)),
-    ),
-    _both_pads("half of the length of the dilated kernel", lambda k: k // 2),
-    _both_pads("half of the length of the dilated kernel less 1", lambda k: (k - 1) // 2),
-    read(lists.OF_SAME, pads_begin=lists.ZERO, pads_end=same_as("total")),
-    read(lists.OF_SAME, pads_begin=same_as("total"), pads_end=lists.ZERO),
-    Fault.of(
-        "a negative padding of same_* crops the input at its begin alone",
-        pads=_split(_cropped_at_begin),
-    ),
-    Fault.of(
-        "the padding of same_* taken as half of the kernel, the rest of odd kernels swapped",
-        pads=_split(_half_kernel_swapped),
-    ),
-    Fault.of("given pads added to those of same_*", pads=after(_plus_explicit)),
-    Fault.of(
-        "the padding of same_* computed to keep the input size, for ceil(size / stride) windows",
-        pads=_split(_keeping_size),
-        extent=after(_size_over_stride),
-    ),
-    Fault.of(
-        "the padding of same_* counted in the output size but not applied",
-        windows=before(_same_without_pads),
-    ),
-    Fault.of(
-        "a dilated kernel taken as kernel cells long in the padding of same_*, and as many windows "
-        "as rounding_type then says, if any",
+_SAME = {
+    "same-total-of-remainder": _total(lambda d, k, s: k - d % s),
+    "same-size-rounded-down": _total(lambda d, k, s: axis.same_total(d, k, s, d // s)),
+    "same-size-of-ceil": _total(lambda d, k, s: axis.same_total(d, k, s, (d + 2 * (s - 1)) // s)),
+    "same-arguments-shifted": _total(lambda d, k, s: axis.same_total(k, s, d, axis.ceil_div(k, d))),
+    "same-half-kernel": _both_pads(lambda k: k // 2),
+    "same-half-of-kernel-minus-one": _both_pads(lambda k: (k - 1) // 2),
+    "same-all-at-end": read(lists.OF_SAME, pads_begin=lists.ZERO, pads_end=same_as("total")),
+    "same-all-at-begin": read(lists.OF_SAME, pads_begin=same_as("total"), pads_end=lists.ZERO),
+    "same-cropped-at-begin": _split(_cropped_at_begin),
+    "same-half-kernel-swapped": _split(_half_kernel_swapped),
+    "same-plus-given-pads": Fault.of(pads=after(_plus_explicit)),
+    "same-keeps-size": _split(_keeping_size, extent=after(_size_over_stride)),
+    "same-pads-not-applied": Fault.of(windows=before(_same_without_pads)),
+    "pads-dilations-ignored-unchecked": Fault.of(
         pads=before(lambda p: (replace(p, dilations=(1,) * len(p.kernel)),)),
         extent=after(_truncated),
     ),
-)
+}
+
 
 # The number of windows ---------------------------------------------------------------------------
 
 
-def _extent(words: str, of: Callable[..., int], *names: str) -> Fault:
+def _extent(of: Callable[..., int], *names: str) -> Fault:
     """Compute the number of windows from the slack and the stride of an axis, or other numbers."""
-    return read(lists.EXTENT, extent=computed(words, of, *(names or ("slack", "strides"))))
+    return read(lists.EXTENT, extent=computed("", of, *(names or ("slack", "strides"))))
 
 
 class _Last(NamedTuple):
@@ -166,7 +139,7 @@ class _Last(NamedTuple):
     end: int
 
 
-def _without_last(words: str, are_past: Callable[[list[_Last]], list[bool]]) -> Fault:
+def _without_last(are_past: Callable[[list[_Last]], list[bool]]) -> Fault:
     """Round up, and leave out the last windows of axes that are marked."""
 
     def extent(given: Lists, _name: str) -> Numbers:
@@ -177,25 +150,24 @@ def _without_last(words: str, are_past: Callable[[list[_Last]], list[bool]]) -> 
             last.append(_Last((o - 1) * s, o, *others))
         return tuple(each.o - past for each, past in zip(last, are_past(last), strict=True))
 
-    return read(lists.EXTENT, extent=Misreading(words, extent, ("slack", "strides")))
+    return read(lists.EXTENT, extent=Misreading("", extent, ("slack", "strides")))
 
 
-def _without_past(words: str, is_past: Callable[[_Last], bool]) -> Fault:
+def _without_past(is_past: Callable[[_Last], bool]) -> Fault:
     """Leave out the last window of each axis for which something holds."""
-    return _without_last(words, lambda axes: list(map(is_past, axes)))
+    return _without_last(lambda axes: list(map(is_past, axes)))
 
 
 def _starts_past_input(last: _Last) -> bool:
     return last.start >= last.d + last.begin
 
 
-def _of_axes(words: str, change: Callable[[list[bool]], list[bool]]) -> Fault:
+def _of_axes(change: Callable[[list[bool]], list[bool]]) -> Fault:
     """Leave out the last windows of other axes than those where they start past the input."""
-    said = f"without the last window {words}"
-    return _without_last(said, lambda axes: change(list(map(_starts_past_input, axes))))
+    return _without_last(lambda axes: change(list(map(_starts_past_input, axes))))
 
 
-def _rounded_up_on(place: int, words: str) -> Fault:
+def _rounded_up_on(place: int) -> Fault:
     """Round up on one axis alone."""
 
     def extent(given: Lists, name: str) -> Numbers:
@@ -203,8 +175,7 @@ def _rounded_up_on(place: int, words: str) -> Fault:
         down[place] = given[name][place]
         return tuple(down)
 
-    said = f"rounded down on every axis but the {words}"
-    return read(lists.EXTENT, extent=Misreading(said, extent, ("slack", "strides")))
+    return read(lists.EXTENT, extent=Misreading("", extent, ("slack", "strides")))
 
 
 def _refuse_negative_numerator(params: Params, pads: Pads) -> tuple[Params, Pads]:
@@ -214,79 +185,53 @@ def _refuse_negative_numerator(params: Params, pads: Pads) -> tuple[Params, Pads
     return params, pads
 
 
-_NUMBERS = (
-    _extent("the room that a window can slide over the stride, rounded down", lambda t, s: t // s),
-    _extent("rounded to nearest", lambda t, s: (2 * t + s) // (2 * s) + 1),
-    _extent("rounded up twice", lambda t, s: axis.ceil_div(t + s - 1, s) + 1),
-    _extent("one more where the division is exact", lambda t, s: t // s + 2),
-    _extent(
-        "one less where the remainder is less than half the stride",
-        lambda t, s: t // s + 1 + (2 * (t % s) >= s),
-    ),
-    _extent(
-        "at most that of windows which begin in the input and its begin padding",
+_NUMBERS = {
+    "extent-one-less": _extent(lambda t, s: t // s),
+    "extent-rounded-to-nearest": _extent(lambda t, s: (2 * t + s) // (2 * s) + 1),
+    "ceil-double": _extent(lambda t, s: axis.ceil_div(t + s - 1, s) + 1),
+    "ceil-exact-as-remainder": _extent(lambda t, s: t // s + 2),
+    "ceil-rounds-half": _extent(lambda t, s: t // s + 1 + (2 * (t % s) >= s)),
+    "floor-drops-padding-windows": _extent(
         lambda o, d, begin, s: min(o, axis.ceil_div(d + begin, s)),
         *("extent", "sizes", "pads_begin", "strides"),
     ),
-    read(lists.IN_EXTENT, pads_begin=lists.LARGER_PAD, pads_end=lists.ZERO),
-    _rounded_up_on(0, "first"),
-    _rounded_up_on(-1, "last"),
-    Fault.of(
-        "ceil fails where the kernel is larger than input and begin pad",
-        extent=before(_refuse_negative_numerator),
+    "extent-of-padding-once": read(
+        lists.IN_EXTENT, pads_begin=lists.LARGER_PAD, pads_end=lists.ZERO
     ),
-    _without_past(
-        "that without windows that start within begin pads of the input's end",
-        lambda w: w.o > 1 and w.start >= w.d,
+    "ceil-first-axis-only": _rounded_up_on(0),
+    "ceil-last-axis-only": _rounded_up_on(-1),
+    "ceil-of-negative-numerator": Fault.of(extent=before(_refuse_negative_numerator)),
+    "ceil-never-overhangs-begin-forgotten": _without_past(lambda w: w.o > 1 and w.start >= w.d),
+    "ceil-dropped-only-with-begin-pad": _without_past(
+        lambda w: w.begin > 0 and _starts_past_input(w)
     ),
-    _without_past(
-        "that without windows past the input on axes with a begin pad alone",
-        lambda w: w.begin > 0 and _starts_past_input(w),
-    ),
-    _without_past(
-        "without the last window past the input without its begin pads", lambda w: w.start >= w.d
-    ),
-    _without_past(
-        "without the last window past the first cell of the end padding",
-        lambda w: w.start > w.d + w.begin,
-    ),
-    _without_past(
-        "without the last window past the end padding", lambda w: w.start >= w.d + w.begin + w.end
-    ),
-    _without_past(
-        "without the last window past the input on axes with a begin pad",
-        lambda w: w.begin > 0 and _starts_past_input(w),
-    ),
-    _without_past(
-        "without the last window past the input and its end pads, not its begin pads",
-        lambda w: w.start >= w.d + w.end,
-    ),
-    _of_axes(
-        "past the input on the first axis alone", lambda past: [*past[:1], *[False] * len(past[1:])]
-    ),
-    _of_axes(
-        "past the input on the last axis alone",
-        lambda past: [*[False] * len(past[:-1]), *past[-1:]],
-    ),
-    _of_axes(
-        "of every axis where that of one is past the input", lambda past: [any(past)] * len(past)
-    ),
-    _of_axes("where those of all axes are past the input", lambda past: [all(past)] * len(past)),
-)
+    "torch-without-begin-pads": _without_past(lambda w: w.start >= w.d),
+    "torch-keeps-window-at-border": _without_past(lambda w: w.start > w.d + w.begin),
+    "torch-only-past-end-pads": _without_past(lambda w: w.start >= w.d + w.begin + w.end),
+    "torch-only-with-begin-pads": _without_past(lambda w: w.begin > 0 and _starts_past_input(w)),
+    "torch-end-for-begin-pads": _without_past(lambda w: w.start >= w.d + w.end),
+    "torch-first-axis-alone": _of_axes(lambda past: [*past[:1], *[False] * len(past[1:])]),
+    "torch-last-axis-alone": _of_axes(lambda past: [*[False] * len(past[:-1]), *past[-1:]]),
+    "torch-all-axes-at-once": _of_axes(lambda past: [any(past)] * len(past)),
+    "torch-only-if-all-axes": _of_axes(lambda past: [all(past)] * len(past)),
+}
+
 
 # The positions of windows ------------------------------------------------------------------------
 
-_DOUBLED_IF_ABOVE_ONE = lists.each(
-    "twice as large where it is above 1", lambda n: 2 * n if n > 1 else n
-)
-_TIMES_DILATION = computed("multiplied by the dilation", lambda v, n: v * n, "", "dilations")
-_TIMES_STRIDE = computed("multiplied by the stride", lambda n, s: n * s, "", "strides")
+_DOUBLED_IF_ABOVE_ONE = lists.each("", lambda n: 2 * n if n > 1 else n)
+
+_TIMES_DILATION = computed("", lambda v, n: v * n, "", "dilations")
+_TIMES_STRIDE = computed("", lambda n, s: n * s, "", "strides")
 
 
-def _dilated(words: str, of: Callable[[Along], Ends]) -> Fault:
+def _moved(of: Callable[[Along], Ends]) -> Fault:
+    return moved(Move("", of))
+
+
+def _dilated(of: Callable[[Along], Ends]) -> Fault:
     """Move the windows along every axis that is dilated."""
-    move = Move(words, lambda w: of(w) if w.n > 1 else (w.start, w.stop))
-    return moved(move).where(DILATED)
+    return _moved(lambda w: of(w) if w.n > 1 else (w.start, w.stop))
 
 
 def _overhang_at_begin(w: Along) -> Ends:
@@ -301,35 +246,36 @@ def _starts(kind: str) -> Fault:
         start = (w.start + w.begin).astype(dtype_of(kind)).astype(np.int64) - w.begin
         return start, start + w.stop - w.start
 
-    return moved(Move(f"began where {kind} puts their start", of))
+    return _moved(of)
 
 
-_PLACES = (
-    moved(Move("overhang the begin of the input, not its end", _overhang_at_begin)),
-    *map(_starts, ("uint8", "uint16", "float16", "bfloat16")),
-    read(dilations=_DOUBLED_IF_ABOVE_ONE),
-    read(dilations=_TIMES_STRIDE),
-    read(strides=same_as("dilations")),
-    read(lists.IN_WINDOWS, dilations=_DOUBLED_IF_ABOVE_ONE),
-    read(lists.IN_WINDOWS, strides=_TIMES_DILATION),
-    read(lists.IN_WINDOWS, pads_begin=_TIMES_DILATION),
-    _dilated(STARTS_IN_INPUT.words, STARTS_IN_INPUT.of),
-    _dilated(LATER.words, LATER.of),
-    _dilated(
-        "that begin before the input left out their first cell in it",
-        lambda w: (np.where(w.start < 0, first_from(w.start, 0, w.n) + w.n, w.start), w.stop),
+_PLACES = {
+    "overhang-at-begin": _moved(_overhang_at_begin),
+    "starts-uint8": _starts("uint8"),
+    "starts-uint16": _starts("uint16"),
+    "starts-float16": _starts("float16"),
+    "starts-bfloat16": _starts("bfloat16"),
+    "dilations-doubled": read(dilations=_DOUBLED_IF_ABOVE_ONE),
+    "dilations-times-strides": read(dilations=_TIMES_STRIDE),
+    "strides-as-dilations": read(strides=same_as("dilations")),
+    "windows-dilations-doubled": read(lists.IN_WINDOWS, dilations=_DOUBLED_IF_ABOVE_ONE),
+    "windows-strides-times-dilations": read(lists.IN_WINDOWS, strides=_TIMES_DILATION),
+    "windows-begin-pads-times-dilations": read(lists.IN_WINDOWS, pads_begin=_TIMES_DILATION),
+    "dilated-start-clamped": _dilated(STARTS_IN_INPUT.of),
+    "dilated-one-late": _dilated(LATER.of),
+    "dilated-first-cell-skipped": _dilated(
+        lambda w: (np.where(w.start < 0, first_from(w.start, 0, w.n) + w.n, w.start), w.stop)
     ),
-    _dilated(
-        "that begin before the input left out its first cell",
-        lambda w: (np.where(w.start < 0, first_from(w.start, 1, w.n), w.start), w.stop),
+    "dilated-cell-zero-skipped": _dilated(
+        lambda w: (np.where(w.start < 0, first_from(w.start, 1, w.n), w.start), w.stop)
     ),
-    _dilated("left out their last cell", lambda w: (w.start, np.maximum(w.stop - 1, w.start + 1))),
-    _dilated(
-        "that end after the input left out its last cells",
-        lambda w: (w.start, np.where(w.stop > w.d, np.minimum(w.stop, w.d - w.n + 1), w.stop)),
+    "dilated-last-cell-skipped": _dilated(lambda w: (w.start, np.maximum(w.stop - 1, w.start + 1))),
+    "dilated-end-too-early": _dilated(
+        lambda w: (w.start, np.where(w.stop > w.d, np.minimum(w.stop, w.d - w.n + 1), w.stop))
     ),
-    _dilated("had a cell more", lambda w: (w.start, w.stop + w.n)),
-)
+    "dilated-cell-too-many": _dilated(lambda w: (w.start, w.stop + w.n)),
+}
+
 
 # Blocks of adaptive operators --------------------------------------------------------------------
 
@@ -346,11 +292,10 @@ def _in_float(name: str, *, reciprocal: bool) -> Fault:
             return (i * d).astype(kind) * (kind(1) / kind(o))
         return i.astype(kind) * (kind(d) / kind(o))
 
-    said = f"block ends computed in {name} as {'(i d) (1 / o)' if reciprocal else 'i (d / o)'}"
     begin = BlockEnd("", lambda i, d, o, _: np.floor(at(i, d, o)).astype(np.int64))
     end = BlockEnd("", lambda i, d, o, _: np.ceil(at(i + 1, d, o)).astype(np.int64))
     divide = instead(lambda *given: steps.outer(given[-1].lengths))
-    return Fault.of(said, windows=laid_out(begin, end), divide=divide)
+    return Fault.of(windows=laid_out(begin, end), divide=divide)
 
 
 def _as_fixed_stride(right: Extent, params: Params, _pads: Pads) -> Extent:
@@ -362,49 +307,43 @@ def _quotients_multiplied(right: Any, params: Params, *_: Any) -> Any:
     return np.full_like(right, prod(quotients))
 
 
-_BLOCKS = (
-    *(
-        _in_float(kind, reciprocal=reciprocal)
-        for kind, reciprocal in product(("float32", "float64"), (False, True))
-    ),
-    Fault.of(
-        "as many outputs as windows of floor(d / o) cells fit", extent=after(_as_fixed_stride)
-    ),
-    Fault.of("sums divided by floor(d / o) per axis", divide=after(_quotients_multiplied)),
-)
+_BLOCKS = {
+    "adaptive-float32-index": _in_float("float32", reciprocal=False),
+    "adaptive-float32-reciprocal": _in_float("float32", reciprocal=True),
+    "adaptive-float64-index": _in_float("float64", reciprocal=False),
+    "adaptive-float64-reciprocal": _in_float("float64", reciprocal=True),
+    "adaptive-output-of-fixed-stride": Fault.of(extent=after(_as_fixed_stride)),
+    "adaptive-divisor-floor": Fault.of(divide=after(_quotients_multiplied)),
+}
+
 
 # One value of each plane -------------------------------------------------------------------------
 
 
-def _kernel(summary: str, change: Callable[[Numbers], Numbers], **others: StepWrap) -> Fault:
+def _kernel(change: Callable[[Numbers], Numbers], **others: StepWrap) -> Fault:
     """Pool by windows of another kernel than the sizes, a cell apart."""
     resolve = resolving(lambda p: replace(p, kernel=tuple(map(min, change(p.sizes), p.sizes))))
-    return Fault.of(summary, resolve=resolve, **others)
+    return Fault.of(resolve=resolve, **others)
 
 
-_WHOLE = (
-    _kernel("only the last axis pooled", lambda sizes: (1,) * (len(sizes) - 1) + sizes[-1:]),
-    _kernel(
-        "only the first spatial axis pooled", lambda sizes: sizes[:1] + (1,) * (len(sizes) - 1)
+_WHOLE = {
+    "whole-last-axis-alone": _kernel(lambda sizes: (1,) * (len(sizes) - 1) + sizes[-1:]),
+    "whole-first-axis-alone": _kernel(lambda sizes: sizes[:1] + (1,) * (len(sizes) - 1)),
+    "whole-last-two-axes-alone": _kernel(lambda sizes: (1,) * (len(sizes) - 2) + sizes[-2:]),
+    "whole-first-two-axes-alone": _kernel(lambda sizes: sizes[:2] + (1,) * (len(sizes) - 2)),
+    "whole-axes-reversed": _kernel(lambda sizes: sizes[::-1]),
+    "whole-square": _kernel(
+        lambda sizes: sizes[:1] * len(sizes), extent=after(lambda right, *_: (1,) * len(right))
     ),
-    _kernel("only the last two axes pooled", lambda sizes: (1,) * (len(sizes) - 2) + sizes[-2:]),
-    _kernel(
-        "only the first two spatial axes pooled", lambda sizes: sizes[:2] + (1,) * (len(sizes) - 2)
-    ),
-    _kernel("sizes taken in reverse axis order", lambda sizes: sizes[::-1]),
-    _kernel(
-        "no more cells of an axis read than the first axis has",
-        lambda sizes: sizes[:1] * len(sizes),
-        extent=after(lambda right, *_: (1,) * len(right)),
-    ),
-)
+}
+
 
 # An output size that is given, beside windows ----------------------------------------------------
 
 Resolve = Callable[[Params], Params]
 
 
-def _resolved_by(summary: str, resolve: Callable[[Resolve], Resolve]) -> Fault:
+def _resolved_by(resolve: Callable[[Resolve], Resolve]) -> Fault:
     """Validate a call of an operator whose step `resolve` is another."""
 
     def change(call: Call) -> tuple[Call]:
@@ -412,7 +351,7 @@ def _resolved_by(summary: str, resolve: Callable[[Resolve], Resolve]) -> Fault:
         pipeline = pipeline.replace(resolve=resolve(pipeline.resolve))
         return (replace(call, operator=replace(call.operator, pipeline=pipeline)),)
 
-    return Fault.of(summary, validate=before(change))
+    return Fault.of(validate=before(change))
 
 
 def _axis_by_axis(right: Resolve) -> Resolve:
@@ -428,14 +367,12 @@ def _axis_by_axis(right: Resolve) -> Resolve:
     return resolve
 
 
-_SIZES = (
-    _resolved_by(
-        "an output size that windows do not have is accepted", lambda _right: steps.as_given
-    ),
-    _resolved_by(
-        "an output size that is rounded down on one axis and up on another is accepted",
-        _axis_by_axis,
-    ),
-)
-
-FAULTS = (*_SAME, *_NUMBERS, *_PLACES, *_BLOCKS, *_WHOLE, *_SIZES)
+FAULTS = {
+    **_SAME,
+    **_NUMBERS,
+    **_PLACES,
+    **_BLOCKS,
+    **_WHOLE,
+    "accepts-output-sizes": _resolved_by(lambda _right: steps.as_given),
+    "accepts-output-sizes-mixed": _resolved_by(_axis_by_axis),
+}

@@ -20,8 +20,8 @@ from conformance.faults.atoms.gradients import (
     type_of,
     with_terms,
 )
-from conformance.faults.atoms.numbers import SPANS, in_doubles
-from conformance.faults.atoms.outputs import Mask, entries, last_of_several, unwritten
+from conformance.faults.atoms.numbers import OF_TENSOR, in_doubles
+from conformance.faults.atoms.outputs import entries, last_of_several, unwritten
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import OnOutputs
 from conformance.operators.pipeline import Gathered
@@ -33,13 +33,9 @@ from conformance.vector import Array
 # The gradient of the data ------------------------------------------------------------------------
 
 
-def _result(summary: str, change: Callable[[Array], Array]) -> Fault:
+def _result(change: Callable[[Array], Array]) -> Fault:
     """Return a changed gradient of the data."""
-    return Fault.of(summary, reduce=OnOutputs(change))
-
-
-def _zero(summary: str, mask: Mask) -> Fault:
-    return Fault.of(summary, reduce=unwritten(mask))
+    return Fault.of(reduce=OnOutputs(change))
 
 
 def _beyond_blocks(shape: tuple[int, ...]) -> Any:
@@ -60,32 +56,24 @@ def _rows_and_columns(right: Array) -> Array:
     return right.swapaxes(-1, -2) if square else right
 
 
-_RESULTS = (
-    _result("the gradient of the data is doubled", in_doubles(lambda wide: 2 * wide)),
-    _result(
-        "the gradient of the data is divided by the number of batches",
-        in_doubles(lambda wide: wide / len(wide)),
+_RESULTS = {
+    "gradient-doubled": _result(in_doubles(lambda wide: 2 * wide)),
+    "gradient-mean-of-batch": _result(in_doubles(lambda wide: wide / len(wide))),
+    "gradient-nan-spreads": _result(_nan_everywhere),
+    "gradient-transposed": _result(_rows_and_columns),
+    "gradient-last-column-lost": Fault.of(
+        reduce=unwritten(entries(COLUMN, lambda n, count: n == count - 1))
     ),
-    _result("a value that is not finite makes the whole plane NaN", _nan_everywhere),
-    _result("square planes of the gradient of the data are transposed", _rows_and_columns),
-    _zero(
-        "the last column of the gradient of the data is zero",
-        entries(COLUMN, lambda n, count: n == count - 1),
-    ),
-    _zero(
-        "the last of several rows of the gradient of the data is zero",
-        entries(ROW, last_of_several),
-    ),
-    _zero(
-        "rows beyond as many blocks of 8 as columns need are zero, and the reverse", _beyond_blocks
-    ),
-)
+    "gradient-last-row-lost": Fault.of(reduce=unwritten(entries(ROW, last_of_several))),
+    "gradient-blocks-of-other-axis": Fault.of(reduce=unwritten(_beyond_blocks)),
+}
+
 
 # What windows give to cells ----------------------------------------------------------------------
 
 
-def _terms(summary: str, change: Terms) -> Fault:
-    return Fault.of(summary, reduce=with_terms(change))
+def _terms(change: Terms) -> Fault:
+    return Fault.of(reduce=with_terms(change))
 
 
 def _differences_of_running_sums(shares: Shares, _gathered: Gathered) -> Shares:
@@ -158,36 +146,24 @@ def _times_reciprocal_in_float16(shares: Shares, _gathered: Gathered) -> Shares:
     return replace(shares, values=values, divisor=np.ones_like(shares.divisor))
 
 
-_TERMS = (
-    _terms(
-        "every seventh addition is lost",
-        shares_kept(lambda shares: np.arange(len(shares.cells)) % 7 != 6),
+_TERMS = {
+    "gradient-every-seventh-lost": _terms(
+        shares_kept(lambda shares: np.arange(len(shares.cells)) % 7 != 6)
     ),
-    _terms("gradients are divided by the divisor twice", _divided_twice),
-    _terms(
-        "gradients are multiplied by a reciprocal that is rounded to float16",
-        _times_reciprocal_in_float16,
-    ),
-    _terms(
-        "what cells get is taken as differences of a running sum over a plane",
-        _differences_of_running_sums,
-    ),
-    _terms("the chosen of several equal maxima gets its gradient twice", _ties_doubled),
-    _terms(
-        "a window whose cells are negative gives nothing: its maximum starts from zero",
-        _negative_maxima_lost,
-    ),
-    _terms(
-        "the place of a maximum in the padded plane is taken for that in the plane",
-        _index_of_padded,
-    ),
-    _terms("all cells of a window get its gradient, not the maximum alone", _all_cells),
-)
+    "gradient-divided-twice": _terms(_divided_twice),
+    "gradient-reciprocal-in-float16": _terms(_times_reciprocal_in_float16),
+    "gradient-running-sums": _terms(_differences_of_running_sums),
+    "gradient-ties-doubled": _terms(_ties_doubled),
+    "gradient-maximum-from-zero": _terms(_negative_maxima_lost),
+    "gradient-index-of-padded": _terms(_index_of_padded),
+    "gradient-to-all-cells": _terms(_all_cells),
+}
+
 
 # Norms -------------------------------------------------------------------------------------------
 
 
-def _of_norms(summary: str, share: Callable[[Array, Array, int], Array]) -> Fault:
+def _of_norms(share: Callable[[Array, Array, int], Array]) -> Fault:
     """Give other shares: `share(cells, norms, p)`, times the gradient, for p of 2 and more."""
 
     def change(terms: Any, _gathered: Gathered) -> Any:
@@ -197,46 +173,27 @@ def _of_norms(summary: str, share: Callable[[Array, Array, int], Array]) -> Faul
         with np.errstate(all="ignore"):
             return shares_of(terms, share(widen(terms.data), np.exp2(norm), terms.p))
 
-    return Fault.of(summary, reduce=lambda right: ChangedGradient(right, change))
+    return Fault.of(reduce=lambda right: ChangedGradient(right, change))
 
 
 def _scaled_by_tensor(cells: Array, norms: Array, p: int) -> Array:
     """Divide cells and norms by the largest magnitude of all before powers are taken."""
-    scale = SPANS[0].largest(cells).item()
+    scale = OF_TENSOR.largest(cells).item()
     powers: Array = np.abs(cells / scale) ** (p - 1) * (norms / scale) ** (1.0 - p)
     return np.sign(cells) * powers
 
 
-_NORMS = (
-    _of_norms(
-        "the gradient is that of the sum of powers, not of its root",
-        lambda x, _norm, p: p * np.sign(x) * np.abs(x) ** (p - 1),
+FAULTS = {
+    **_RESULTS,
+    **_TERMS,
+    "gradient-root-forgotten": _of_norms(lambda x, _norm, p: p * np.sign(x) * np.abs(x) ** (p - 1)),
+    "gradient-power-forgotten": _of_norms(lambda x, _norm, _p: np.sign(x)),
+    "gradient-of-norm-sign-forgotten": _of_norms(lambda x, norm, p: (np.abs(x) / norm) ** (p - 1)),
+    "gradient-power-one-more": _of_norms(lambda x, norm, p: np.sign(x) * (np.abs(x) / norm) ** p),
+    "gradient-norm-not-divided": _of_norms(lambda x, _norm, p: np.sign(x) * np.abs(x) ** (p - 1)),
+    "gradient-times-p": _of_norms(
+        lambda x, norm, p: p * np.sign(x) * (np.abs(x) / norm) ** (p - 1)
     ),
-    _of_norms(
-        "the gradient has the sign of the cell, but not its power", lambda x, _norm, _p: np.sign(x)
-    ),
-    _of_norms(
-        "the gradient of a norm is that of the magnitude of a cell",
-        lambda x, norm, p: (np.abs(x) / norm) ** (p - 1),
-    ),
-    _of_norms(
-        "the gradient has the power p in place of p - 1",
-        lambda x, norm, p: np.sign(x) * (np.abs(x) / norm) ** p,
-    ),
-    _of_norms(
-        "the power of a cell is not divided by that of the norm",
-        lambda x, _norm, p: np.sign(x) * np.abs(x) ** (p - 1),
-    ),
-    _of_norms(
-        "the gradient of a norm is p times too large",
-        lambda x, norm, p: p * np.sign(x) * (np.abs(x) / norm) ** (p - 1),
-    ),
-    _of_norms(
-        "cells and norms are divided by the largest magnitude of the whole tensor before powers "
-        "are taken",
-        _scaled_by_tensor,
-    ),
-    _of_norms("the gradient is that of p = 2, whatever p", lambda x, norm, _p: x / norm),
-)
-
-FAULTS = (*_RESULTS, *_TERMS, *_NORMS)
+    "gradient-of-norm-scaled-by-tensor": _of_norms(_scaled_by_tensor),
+    "gradient-of-2-norm": _of_norms(lambda x, norm, _p: x / norm),
+}

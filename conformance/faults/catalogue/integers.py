@@ -87,7 +87,6 @@ def _of_padding_of_raw_zeros(gathered: Gathered, n: Ints, encoding: Encoding) ->
 
 
 def _averaged(
-    summary: str,
     rounding: Rounding = _AWAY,
     quotients: Quotients = _of_sums,
     *,
@@ -111,42 +110,30 @@ def _averaged(
         kept = np.clip(means, ends.min, ends.max) if saturates else means
         return kept.astype(data.dtype).reshape(*data.shape[:2], *divisor.shape)
 
-    return Fault.of(summary, reduce=instead(reduce))
+    return Fault.of(reduce=instead(reduce))
 
 
-_AVERAGES = (
-    _averaged("averages of integers with halves to even", _TO_EVEN),
-    _averaged("averages of integers with halves up", _UP),
-    _averaged("averages of integers cut off towards zero", _cut_off),
-    _averaged("averages of integers rounded down", np.floor_divide),
-    _averaged("averages of integers by a rounded reciprocal, halves to even", _reciprocal),
-    _averaged(
-        "averages of integers rounded with the zero point, halves away from zero", before=True
-    ),
-    _averaged("averages of integers that leave their type wrapped around", saturates=False),
-    _averaged("sums of integers kept in 16 bits", quotients=_of_sums_in(16)),
-    _averaged("sums of integers kept in their own type", quotients=_of_sums_in(None)),
-    _averaged(
-        "sums of integers times their count kept in 32 bits", quotients=_of_sums_times_counts
-    ),
-    _averaged(
-        "means rounded to integers before they are scaled, and again after that",
-        quotients=_of_rounded_means,
-    ),
-    _averaged(
-        "cells rounded to integers of the output before they are averaged",
-        quotients=_of_requantised_cells,
-    ),
-    _averaged(
-        "padding that counts holds the integer 0, not the zero point",
-        quotients=_of_padding_of_raw_zeros,
-    ),
-)
+_AVERAGES = {
+    "integers-halves-to-even": _averaged(_TO_EVEN),
+    "integers-halves-up": _averaged(_UP),
+    "integers-truncated": _averaged(_cut_off),
+    "integers-rounded-down": _averaged(np.floor_divide),
+    "integers-by-reciprocal": _averaged(_reciprocal),
+    "integers-halves-of-raw": _averaged(before=True),
+    "integers-wrapped-around": _averaged(saturates=False),
+    "integers-summed-in-16-bits": _averaged(quotients=_of_sums_in(16)),
+    "integers-summed-in-own-type": _averaged(quotients=_of_sums_in(None)),
+    "integers-times-count-in-32-bits": _averaged(quotients=_of_sums_times_counts),
+    "integers-rounded-before-scaling": _averaged(quotients=_of_rounded_means),
+    "integers-requantised-before-sum": _averaged(quotients=_of_requantised_cells),
+    "integers-padded-with-raw-zeros": _averaged(quotients=_of_padding_of_raw_zeros),
+}
+
 
 # Scales and zero points --------------------------------------------------------------------------
 
 
-def _encoded(summary: str, step: str = "reduce", **wrong: Callable[[Params], Any]) -> Fault:
+def _encoded(step: str = "reduce", **wrong: Callable[[Params], Any]) -> Fault:
     """Take integers for other numbers: scales and zero points are as the functions say.
 
     Halves still go where the operator, or a reading, lets them go.
@@ -156,7 +143,7 @@ def _encoded(summary: str, step: str = "reduce", **wrong: Callable[[Params], Any
         fields: dict[str, Any] = {field: of(params) for field, of in wrong.items()}
         return replace(params, **fields)
 
-    return Fault.of(summary, **{step: gathering(other)})
+    return Fault.of(**{step: gathering(other)})
 
 
 def _signed(byte: int) -> int:
@@ -179,56 +166,41 @@ def _with_ratio(of: Callable[[float], float]) -> Callable[[Params], float]:
     return lambda scales: scales.output_scale * of(scales.input_scale / scales.output_scale)
 
 
-_ENCODINGS = (
-    _encoded("the zero point of the input not subtracted", input_zero_point=lambda _: 0),
-    _encoded("the zero point of the output not added", output_zero_point=lambda _: 0),
-    _encoded(
-        "zero points read as signed bytes",
+_ENCODINGS = {
+    "integers-input-zero-point-forgotten": _encoded(input_zero_point=lambda _: 0),
+    "integers-output-zero-point-forgotten": _encoded(output_zero_point=lambda _: 0),
+    "integers-zero-point-as-signed": _encoded(
         input_zero_point=lambda points: _signed(points.input_zero_point),
         output_zero_point=lambda points: _signed(points.output_zero_point),
     ),
-    _encoded(
-        "the zero points of input and output swapped",
+    "integers-zero-points-swapped": _encoded(
         input_zero_point=lambda points: points.output_zero_point,
         output_zero_point=lambda points: points.input_zero_point,
     ),
-    _encoded("integers not multiplied by the scale of the input", input_scale=lambda _: 1.0),
-    _encoded("means not divided by the scale of the output", output_scale=lambda _: 1.0),
-    _encoded(
-        "neither of the scales of input and output applied",
-        input_scale=lambda _: 1.0,
-        output_scale=lambda _: 1.0,
-    ),
-    _encoded(
-        "the scales of input and output swapped",
+    "integers-input-scale-forgotten": _encoded(input_scale=lambda _: 1.0),
+    "integers-output-scale-forgotten": _encoded(output_scale=lambda _: 1.0),
+    "integers-scales-forgotten": _encoded(input_scale=lambda _: 1.0, output_scale=lambda _: 1.0),
+    "integers-scales-swapped": _encoded(
         input_scale=lambda scales: scales.output_scale,
         output_scale=lambda scales: scales.input_scale,
     ),
-    _encoded(
-        "both scales applied twice",
+    "integers-scaled-twice": _encoded(
         input_scale=lambda scales: scales.input_scale**2,
         output_scale=lambda scales: scales.output_scale**2,
     ),
-    _encoded(
-        "the ratio of the scales rounded to a power of two", input_scale=_with_ratio(_power_of_two)
-    ),
-    _encoded("the ratio of the scales rounded to 8 bits", input_scale=_with_ratio(_in_8_bits)),
-    _encoded(
-        "the limits of an activation not divided by the scale", "clamp", output_scale=lambda _: 1.0
-    ),
-    _encoded(
-        "the zero point not added to the limits of an activation",
-        "clamp",
-        output_zero_point=lambda _: 0,
-    ),
-)
+    "integers-scaled-by-shift": _encoded(input_scale=_with_ratio(_power_of_two)),
+    "integers-scaled-in-8-bits": _encoded(input_scale=_with_ratio(_in_8_bits)),
+    "activation-without-scale": _encoded("clamp", output_scale=lambda _: 1.0),
+    "activation-without-zero-point": _encoded("clamp", output_zero_point=lambda _: 0),
+}
+
 
 # Activations -------------------------------------------------------------------------------------
 
 _Clamp = Callable[[Gathered, Divisor, Array], Array]
 
 
-def _clamped(summary: str, clamp: Callable[[Array, Params, Divisor], Array]) -> Fault:
+def _clamped(clamp: Callable[[Array, Params, Divisor], Array]) -> Fault:
     """Make something else, `clamp(first output, parameters, divisor)`, of what is clamped."""
 
     def compute(right: _Clamp, gathered: Gathered, divisor: Divisor, first: Array) -> Array:
@@ -236,7 +208,7 @@ def _clamped(summary: str, clamp: Callable[[Array, Params, Divisor], Array]) -> 
             return right(gathered, divisor, first)
         return clamp(first, gathered.params, divisor).astype(first.dtype)
 
-    return Fault.of(summary, clamp=instead(compute))
+    return Fault.of(clamp=instead(compute))
 
 
 def _before_division(first: Array, params: Params, divisor: Divisor) -> Array:
@@ -281,12 +253,12 @@ def _limits_cut_off(first: Array, params: Params, _divisor: Divisor) -> Array:
     return clamped
 
 
-_ACTIVATIONS = (
-    _clamped("sums clamped by an activation, and divided after that", _before_division),
-    _clamped("the upper limit of an activation applied alone", _upper_alone),
-    _clamped("an activation of integers ignored", _of_floats_alone),
-    _clamped("the limits of an activation over the scale cut off towards zero", _limits_cut_off),
-    _clamped("the limits of an activation that leave the type wrapped around", _limits_wrapped),
-)
-
-FAULTS = (*_AVERAGES, *_ENCODINGS, *_ACTIVATIONS)
+FAULTS = {
+    **_AVERAGES,
+    **_ENCODINGS,
+    "activation-before-division": _clamped(_before_division),
+    "activation-without-lower-limit": _clamped(_upper_alone),
+    "activation-of-floats-alone": _clamped(_of_floats_alone),
+    "activation-limits-cut-off": _clamped(_limits_cut_off),
+    "activation-limits-wrapped": _clamped(_limits_wrapped),
+}

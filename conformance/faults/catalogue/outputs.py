@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from conformance.faults.atoms.entries import CELL_OF_PLANE, CHANNEL, PLANE, Numbers, taken_by
+from conformance.faults.atoms.entries import CELL_OF_PLANE, CHANNEL, PLANE, Numbers, Unit, taken_by
 from conformance.faults.atoms.numbers import Change, in_doubles
-from conformance.faults.atoms.outputs import Mask, beyond, entries, tail, unwritten
+from conformance.faults.atoms.outputs import beyond, entries, tail, unwritten
 from conformance.faults.call import Call
 from conformance.faults.concerns import GRADIENTS
-from conformance.faults.fault import IN_GRADIENT, Fault
+from conformance.faults.fault import BACKWARD, Fault
 from conformance.faults.wraps import OnOutputs, after, before, instead
 from conformance.operators import pipeline as steps
 from conformance.operators.form import Form
@@ -26,14 +26,14 @@ from conformance.vector import Array
 # Where outputs are written, and further ones -----------------------------------------------------
 
 
-def _returned(summary: str, change: Change) -> Fault:
+def _returned(change: Change) -> Fault:
     """Return a changed first output."""
-    return Fault.of(summary, reduce=OnOutputs(change))
+    return Fault.of(reduce=OnOutputs(change))
 
 
-def _further(summary: str, change: Change) -> Fault:
+def _further(change: Change) -> Fault:
     """Return changed outputs after the first."""
-    return Fault.of(summary, further=after(lambda right, *_: tuple(map(change, right))))
+    return Fault.of(further=after(lambda right, *_: tuple(map(change, right))))
 
 
 def _of_first_window(right: Array) -> Array:
@@ -41,11 +41,13 @@ def _of_first_window(right: Array) -> Array:
     return np.broadcast_to(first, right.shape).copy()
 
 
-def _in_odd_rows(mask: Mask) -> Mask:
-    return lambda shape: mask(shape) & bool(shape[-1] % 2)
+def _unwritten_in_odd_rows(lanes: int) -> Fault:
+    """Leave channels beyond whole groups unwritten where rows have odd length."""
+    mask = entries(CHANNEL, tail(lanes))
+    return Fault.of(reduce=unwritten(lambda shape: mask(shape) & bool(shape[-1] % 2)))
 
 
-def _of_large_windows(summary: str, most: int, channels: int = 0) -> Fault:
+def _of_large_windows(most: int, channels: int = 0) -> Fault:
     """Leave outputs of windows of more cells unwritten, in the channels from a number on."""
 
     def change(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
@@ -54,10 +56,10 @@ def _of_large_windows(summary: str, most: int, channels: int = 0) -> Fault:
         wrong = (cells > most) & entries(CHANNEL, beyond(channels))(right.shape)
         return np.where(wrong, right.dtype.type(0), right)
 
-    return Fault.of(summary, reduce=after(change))
+    return Fault.of(reduce=after(change))
 
 
-def _merged(words: str, axis: int, merge: Callable[..., Array]) -> Fault:
+def _merged(axis: int, merge: Callable[..., Array]) -> Fault:
     """Make one value of all batches or channels."""
 
     def change(right: Array) -> Array:
@@ -65,14 +67,14 @@ def _merged(words: str, axis: int, merge: Callable[..., Array]) -> Fault:
             return right
         return np.broadcast_to(merge(right, axis=axis, keepdims=True), right.shape).copy()
 
-    return _returned(words, in_doubles(change))
+    return _returned(in_doubles(change))
 
 
 # The entry of the axis before the last is found as number / length of the last.
 Quotient = Callable[[Numbers, int], Any]
 
 
-def _found_by(quotient: Quotient) -> Callable[[Numbers, tuple[int, ...]], Any]:
+def _found_by(quotient: Quotient, unit: Unit = CELL_OF_PLANE) -> Fault:
     """Find the place of units on their axes by wrong quotients."""
 
     def source(numbers: Numbers, lengths: tuple[int, ...]) -> Any:
@@ -80,7 +82,7 @@ def _found_by(quotient: Quotient) -> Callable[[Numbers, tuple[int, ...]], Any]:
         before_last = quotient(numbers, width).astype(np.int64)
         return np.clip(before_last, 0, prod(lengths[:-1]) - 1) * width + numbers % width
 
-    return source
+    return _returned(taken_by(unit, source))
 
 
 def _by_reciprocal(numbers: Numbers, width: int) -> Any:
@@ -96,76 +98,50 @@ def _by_division(numbers: Numbers, width: int) -> Any:
     return np.floor(numbers.astype(np.float16) / np.float16(width))
 
 
-_WRITTEN = (
-    _returned(
-        "the spatial axes of the output reversed",
-        lambda right: np.transpose(right, (0, 1, *range(right.ndim - 1, 1, -1))),
+_WRITTEN = {
+    "output-axes-reversed": _returned(
+        lambda right: np.transpose(right, (0, 1, *range(right.ndim - 1, 1, -1)))
     ),
-    _returned("the output returned as float32", lambda right: right.astype(np.float32)),
-    _returned("the output returned as float64", lambda right: right.astype(np.float64)),
-    _returned("the sign of the output lost", np.abs),
-    _returned("outputs unwritten", np.zeros_like),
-    _returned(
-        "the output returned without spatial axes", lambda right: right.reshape(right.shape[:2])
-    ),
-    _further("outputs after the first left at 0", np.zeros_like),
-    _further("outputs after the first computed for the first window alone", _of_first_window),
-    _further("outputs after the first one too large", lambda right: right + right.dtype.type(1)),
-    Fault.of(
-        "outputs after the first in reverse order", further=after(lambda right, *_: right[::-1])
-    ),
-    *(
-        _merged(f"one {words} for all {plural}", axis, merge)
-        for plural, axis in (("batches", 0), ("channels", 1))
-        for words, merge in (
-            ("maximum", np.max),
-            ("average", np.mean),
-            ("norm", np.sum),  # what the norm of p = 1 of all planes is
-        )
-    ),
-    *(
-        Fault.of(
-            f"channels beyond groups of {lanes} left unwritten where rows have odd length",
-            reduce=unwritten(_in_odd_rows(entries(CHANNEL, tail(lanes)))),
-        )
-        for lanes in (16, 32)
-    ),
-    Fault.of(
-        "every output unwritten for a multiple of 8 channels",
+    "output-float32": _returned(lambda right: right.astype(np.float32)),
+    "output-float64": _returned(lambda right: right.astype(np.float64)),
+    "output-negated": _returned(np.abs),
+    "kernel-one-unwritten": _returned(np.zeros_like),
+    "whole-axes-dropped": _returned(lambda right: right.reshape(right.shape[:2])),
+    "further-outputs-zero": _further(np.zeros_like),
+    "further-outputs-of-first-window": _further(_of_first_window),
+    "further-outputs-one-more": _further(lambda right: right + right.dtype.type(1)),
+    "further-outputs-reversed": Fault.of(further=after(lambda right, *_: right[::-1])),
+    "whole-batch-maximum": _merged(0, np.max),
+    "whole-batch-average": _merged(0, np.mean),
+    "whole-batch-norm": _merged(0, np.sum),  # what the norm of p = 1 of all planes is
+    "whole-channel-maximum": _merged(1, np.max),
+    "whole-channel-average": _merged(1, np.mean),
+    "whole-channel-norm": _merged(1, np.sum),
+    "channel-tail-16-unwritten-in-odd-rows": _unwritten_in_odd_rows(16),
+    "channel-tail-32-unwritten-in-odd-rows": _unwritten_in_odd_rows(32),
+    "full-channel-blocks-unwritten": Fault.of(
         reduce=unwritten(
             entries(CHANNEL, lambda number, count: np.full(number.shape, count % 8 == 0))
-        ),
-    ),
-    *(
-        _of_large_windows(f"outputs of windows of more than {most:,} cells unwritten", most)
-        for most in (256, 1024, 4096)
-    ),
-    _of_large_windows(
-        "channels beyond 256 unwritten where windows have 25 cells or more", 24, channels=256
-    ),
-    *(
-        _returned(
-            f"the row of an output found by {words}", taken_by(CELL_OF_PLANE, _found_by(quotient))
-        )
-        for words, quotient in (
-            ("a multiplication with the reciprocal in float32", _by_reciprocal),
-            ("a division in float16", _by_division),
-            ("a multiplication and a shift by 8 bits", _by_multiplication(8)),
-            ("a multiplication and a shift by 16 bits", _by_multiplication(16)),
         )
     ),
-    _returned(
-        "the batch of a plane found by a multiplication with the reciprocal in float32",
-        taken_by(PLANE, _found_by(_by_reciprocal)),
-    ),
-)
+    "windows-above-256-unwritten": _of_large_windows(256),
+    "windows-above-1024-unwritten": _of_large_windows(1024),
+    "windows-above-4096-unwritten": _of_large_windows(4096),
+    "channels-above-256-of-large-windows-unwritten": _of_large_windows(24, channels=256),
+    "row-by-float32-reciprocal": _found_by(_by_reciprocal),
+    "row-by-float16-quotient": _found_by(_by_division),
+    "row-by-8-bit-quotient": _found_by(_by_multiplication(8)),
+    "row-by-16-bit-quotient": _found_by(_by_multiplication(16)),
+    "batch-by-float32-reciprocal": _found_by(_by_reciprocal, PLANE),
+}
+
 
 # A layout that an attribute chooses --------------------------------------------------------------
 
 _LAST = Form(channels_last=True)
 
 
-def _taken_as_other(words: str, *, last: bool) -> Fault:
+def _taken_as_other(*, last: bool) -> Fault:
     """Take arrays with channels last, or those with channels second, as in the other layout.
 
     All of them, the output too; so the sizes of the data are others.
@@ -187,7 +163,7 @@ def _taken_as_other(words: str, *, last: bool) -> Fault:
         beside = None if gathered.beside is None else read(gathered.beside)
         return back(reduce(replace(gathered, beside=beside), divisor))
 
-    return Fault.of(words, validate=before(call), gather=before(data), reduce=instead(reduced))
+    return Fault.of(validate=before(call), gather=before(data), reduce=instead(reduced))
 
 
 def _sizes_of_other_axes(params: Params, call: Call) -> Params:
@@ -212,22 +188,18 @@ def _as_the_other(output: Array, gathered: Gathered, _divisor: Divisor) -> Array
     return _LAST.array_taken(output) if gathered.params.channels_last else output
 
 
-_LAYOUTS = (
-    _taken_as_other("data with channels last taken as data with channels second", last=True),
-    _taken_as_other("data with channels second taken as data with channels last", last=False),
-    Fault.of(
-        "the output returned with channels second where they are last", reduce=after(_as_the_other)
-    ),
-)
+_LAYOUTS = {
+    "layout-last-as-second": _taken_as_other(last=True),
+    "layout-second-as-last": _taken_as_other(last=False),
+    "layout-of-input-alone": Fault.of(reduce=after(_as_the_other)),
+}
 
-FAULTS = (
-    *_WRITTEN,
-    *_LAYOUTS,
-    Fault.of(
-        "the sizes of the last two axes taken as the spatial ones where channels are last",
-        validate=after(_sizes_of_other_axes),
-        gather=before(_fitted),
+FAULTS = {
+    **_WRITTEN,
+    **_LAYOUTS,
+    "layout-sizes-of-other-axes": Fault.of(
+        validate=after(_sizes_of_other_axes), gather=before(_fitted)
     ),
     # What becomes of an output is written anew in gradients, too.
-    *(fault.but(summary=f"{IN_GRADIENT}{fault.summary}", needs=GRADIENTS) for fault in _LAYOUTS),
-)
+    **{f"{BACKWARD}{name}": fault.but(needs=GRADIENTS) for name, fault in _LAYOUTS.items()},
+}

@@ -13,7 +13,9 @@ from conformance.faults.atoms.entries import BATCH, CHANNEL, COLUMN
 from conformance.faults.atoms.indices import ChosenCells, chosen_by, numbered
 from conformance.faults.atoms.numbers import (
     LOWEST_IF_MINUS_INFINITY,
-    SPANS,
+    OF_BATCH,
+    OF_PLANE,
+    OF_TENSOR,
     Span,
     at_least,
     is_float,
@@ -45,7 +47,7 @@ def _added_in(kind: str) -> Fault:
         averages = np.where(divisor > 0, sums / counts, np.nan)
         return narrow(widen(averages), name_of(gathered.data.dtype))
 
-    return Fault.of(f"sums kept in {kind}", reduce=instead(average))
+    return Fault.of(reduce=instead(average))
 
 
 def _matrix_product(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
@@ -80,26 +82,21 @@ def _norm_scaled_by(span: Span) -> Fault:
         sums = np.where(taps.is_cell, taps.cells**p, 0.0).sum(axis=2).reshape(taps.shape)
         return narrow(scale * sums ** (1.0 / p), name_of(gathered.data.dtype))
 
-    said = f"cells divided by the largest magnitude of {span.words} before powers are taken"
-    return Fault.of(said, reduce=instead(norm))
+    return Fault.of(reduce=instead(norm))
 
 
-_SUMS = (
-    *map(_added_in, FLOATS8),
-    Fault.of(
-        "sums taken as differences of running sums over a plane in float32",
-        reduce=summed(differences, slice(None), lambda _: "float32"),
+_SUMS = {
+    **{f"sums-in-{kind}": _added_in(kind) for kind in FLOATS8},
+    "prefix-sums-of-float64-in-float32": Fault.of(
+        reduce=summed(differences, slice(None), lambda _: "float32")
     ),
-    Fault.of(
-        "cells outside a window multiplied by 0: one infinity or NaN spoils the plane",
-        reduce=instead(_matrix_product),
-    ),
-    Fault.of(
-        "a running sum below 0 replaced by 0 at every cell of the padding",
-        reduce=instead(_clipped_at_padding),
-    ),
-    *map(_norm_scaled_by, SPANS),
-)
+    "zero-times-infinity": Fault.of(reduce=instead(_matrix_product)),
+    "sum-clipped-at-padding": Fault.of(reduce=instead(_clipped_at_padding)),
+    "norm-scaled-by-tensor": _norm_scaled_by(OF_TENSOR),
+    "norm-scaled-by-batch": _norm_scaled_by(OF_BATCH),
+    "norm-scaled-by-plane": _norm_scaled_by(OF_PLANE),
+}
+
 
 # Maxima ------------------------------------------------------------------------------------------
 
@@ -145,7 +142,7 @@ def _later_wins_over_padding(reduce: Reduce, gathered: Gathered, divisor: Diviso
     return narrow(values.reshape(taps.shape), name_of(gathered.data.dtype))
 
 
-def _nan_dropped(where: str, mask: Mask) -> Fault:
+def _nan_dropped(mask: Mask) -> Fault:
     """Ignore NaN at the outputs of a mask alone."""
 
     def change(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
@@ -154,7 +151,7 @@ def _nan_dropped(where: str, mask: Mask) -> Fault:
         ignoring = maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
         return np.where(mask(right.shape), ignoring, right)
 
-    return Fault.of(f"NaN dropped in {where}", reduce=after(change))
+    return Fault.of(reduce=after(change))
 
 
 def _first_unless_above_lowest(cells: ChosenCells) -> Array:
@@ -173,43 +170,30 @@ def _in_bytes(right: Any, gathered: Gathered, *_: Any) -> tuple[Array, ...]:
     return tuple(indices * gathered.data.itemsize for indices in right)
 
 
-_MAXIMA = (
-    Fault.of("the maximum started from 0", reduce=OnOutputs(_at_least_zero)),
-    Fault.of("the minimum in place of the maximum", reduce=instead(_minimum)),
-    Fault.of("the largest magnitude in place of the largest cell", reduce=on_cells(np.abs)),
-    Fault.of(
-        "NaN ignored in windows of nothing else too, which give minus infinity",
-        reduce=after(_minus_infinity_of_nan_alone),
-    ),
-    _nan_dropped("the channels beyond groups of 4", entries(CHANNEL, beyond_groups(4))),
-    _nan_dropped("the columns beyond groups of 4", entries(COLUMN, beyond_groups(4))),
-    _nan_dropped("the first column", entries(COLUMN, lambda i, _: i == 0)),
-    _nan_dropped("every second column", entries(COLUMN, lambda i, _: i % 2 == 1)),
-    _nan_dropped("all batches but the first", entries(BATCH, beyond(1))),
-    Fault.of(
-        "NaN replaced by the next cell, also by the -inf that stands for padding",
-        reduce=instead(_later_wins_over_padding),
-    ),
-    Fault.of(
-        "integers returned as float32 where there is padding", reduce=after(_as_float_where_padded)
-    ),
-    Fault.of(
-        "a maximum that starts as the lowest finite number, in the first cell of the plane, and "
-        "that larger cells alone replace",
+_MAXIMA = {
+    "maximum-from-zero": Fault.of(reduce=OnOutputs(_at_least_zero)),
+    "minimum": Fault.of(reduce=instead(_minimum)),
+    "magnitude": Fault.of(reduce=on_cells(np.abs)),
+    "nan-alone-as-minus-infinity": Fault.of(reduce=after(_minus_infinity_of_nan_alone)),
+    "nan-dropped-in-channel-tail": _nan_dropped(entries(CHANNEL, beyond_groups(4))),
+    "nan-dropped-in-width-tail": _nan_dropped(entries(COLUMN, beyond_groups(4))),
+    "nan-dropped-in-first-column": _nan_dropped(entries(COLUMN, lambda i, _: i == 0)),
+    "nan-dropped-in-odd-columns": _nan_dropped(entries(COLUMN, lambda i, _: i % 2 == 1)),
+    "nan-dropped-after-first-batch": _nan_dropped(entries(BATCH, beyond(1))),
+    "nan-replaced-by-padding": Fault.of(reduce=instead(_later_wins_over_padding)),
+    "integers-padded-with-infinity": Fault.of(reduce=after(_as_float_where_padded)),
+    "maximum-above-lowest-alone": Fault.of(
         reduce=OnOutputs(of_floats(LOWEST_IF_MINUS_INFINITY.of)),
         further=numbered(_first_unless_above_lowest),
     ),
-    Fault.of("indices in bytes", further=after(_in_bytes)),
-    Fault.of(
-        "indices of the element type of the data",
-        further=after(lambda right, *given: tuple(i.astype(given[2].dtype) for i in right)),
+    "index-in-bytes": Fault.of(further=after(_in_bytes)),
+    "indices-of-type-of-data": Fault.of(
+        further=after(lambda right, *given: tuple(i.astype(given[2].dtype) for i in right))
     ),
-    Fault.of("the index of the smallest cell", further=chosen_by(_reversed_order)),
-    Fault.of(
-        "the index chosen as if signed integers were unsigned, or the reverse",
-        further=chosen_by(_of_other_sign),
-    ),
-)
+    "index-of-minimum": Fault.of(further=chosen_by(_reversed_order)),
+    "index-of-opposite-sign": Fault.of(further=chosen_by(_of_other_sign)),
+}
+
 
 # NaN that are encoded in another way than usual --------------------------------------------------
 
@@ -218,7 +202,7 @@ IsMeant = Callable[[Array, int], Any]
 """Which NaN, by their bits and how many bits a fraction has."""
 
 
-def _nan_as(summary: str, value: float, is_meant: IsMeant) -> Fault:
+def _nan_as(value: float, is_meant: IsMeant) -> Fault:
     """Take some NaN as a number."""
 
     def change(data: Array) -> Array:
@@ -229,7 +213,7 @@ def _nan_as(summary: str, value: float, is_meant: IsMeant) -> Fault:
         mask = np.isnan(widen(data)) & is_meant(bits, fraction)
         return np.where(mask, data.dtype.type(value), data)
 
-    return Fault.of(summary, reduce=on_cells(change))
+    return Fault.of(reduce=on_cells(change))
 
 
 def _is_negative(bits: Array, _fraction: int) -> Any:
@@ -241,10 +225,10 @@ def _has_payload(bits: Array, fraction: int) -> Any:
     return bits & bits.dtype.type((1 << fraction - 1) - 1) != 0
 
 
-_ENCODINGS = (
-    _nan_as("NaN with the sign bit taken as minus infinity", -np.inf, _is_negative),
-    _nan_as("NaN with the sign bit taken as zero", 0.0, _is_negative),
-    _nan_as("NaN with a payload taken as infinity", np.inf, _has_payload),
-)
-
-FAULTS = (*_SUMS, *_MAXIMA, *_ENCODINGS)
+FAULTS = {
+    **_SUMS,
+    **_MAXIMA,
+    "negative-nan-as-minus-infinity": _nan_as(-np.inf, _is_negative),
+    "negative-nan-as-zero": _nan_as(0.0, _is_negative),
+    "payload-nan-as-infinity": _nan_as(np.inf, _has_payload),
+}

@@ -23,7 +23,7 @@ from conformance.vector import Array
 # Results of earlier calls, found by a key that says too little of a call -------------------------
 
 
-def _first_kept(summary: str, step: str, key: Callable[..., Any]) -> Fault:
+def _first_kept(step: str, key: Callable[..., Any]) -> Fault:
     """Return the first result of a step with the same `key(right result, *arguments)`."""
 
     def wrap(right: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,7 +35,7 @@ def _first_kept(summary: str, step: str, key: Callable[..., Any]) -> Fault:
 
         return other
 
-    return Fault.of(summary, **{step: wrap})
+    return Fault.of(**{step: wrap})
 
 
 def _numbers(params: Params) -> list[tuple[int, ...]]:
@@ -67,68 +67,34 @@ def _attributes_and_sum(right: Array, gathered: Gathered, _divisor: Divisor) -> 
     return right.shape, right.dtype, numbers, int(bits.sum(dtype=np.uint64))
 
 
-_KEPT = (
-    _first_kept(
-        "pads kept from an earlier call of the same kernel and strides",
-        "pads",
-        lambda _, p: (p.kernel, p.strides),
+_KEPT = {
+    "first-pads-kept": _first_kept("pads", lambda _, p: (p.kernel, p.strides)),
+    "first-extent-kept": _first_kept(
+        "extent", lambda _, p, _pads: (p.sizes, p.kernel, p.strides, p.output)
     ),
-    _first_kept(
-        "the output size kept from an earlier call that differed in other attributes",
-        "extent",
-        lambda _, p, _pads: (p.sizes, p.kernel, p.strides, p.output),
+    "first-divisor-kept": _first_kept("divide", lambda right, *_: right.shape),
+    "first-divisor-kept-without-flag": _first_kept(
+        "divide", lambda right, p, pads, _: (right.shape, p.sizes, p.kernel, p.strides, pads)
     ),
-    _first_kept(
-        "divisors kept from an earlier call of the same output size",
-        "divide",
-        lambda right, *_: right.shape,
+    "first-divisor-kept-without-pads": _first_kept(
+        "divide", lambda right, p, *_: (right.shape, p.sizes, p.kernel, p.strides, p.include_pad)
     ),
-    _first_kept(
-        "divisors kept from an earlier call that differed only in whether padding counts",
-        "divide",
-        lambda right, p, pads, _: (right.shape, p.sizes, p.kernel, p.strides, pads),
+    "first-windows-kept-without-pads": _first_kept(
+        "windows", lambda _, p, _pads, o: (p.sizes, p.kernel, p.strides, o)
     ),
-    _first_kept(
-        "divisors kept from an earlier call that differed only in its pads",
-        "divide",
-        lambda right, p, *_: (right.shape, p.sizes, p.kernel, p.strides, p.include_pad),
+    "first-windows-kept-by-joined-numbers": _first_kept("windows", _joined),
+    "first-windows-kept-by-sorted-numbers": _first_kept("windows", _sorted),
+    "first-windows-kept-by-summed-numbers": _first_kept("windows", _summed),
+    "first-output-kept": _first_kept(
+        "reduce", lambda right, gathered, _: (gathered.data.shape, right.shape, right.dtype)
     ),
-    _first_kept(
-        "windows kept from an earlier call that differed only in how pads are split",
-        "windows",
-        lambda _, p, _pads, o: (p.sizes, p.kernel, p.strides, o),
-    ),
-    _first_kept(
-        "windows kept from an earlier call whose numbers read the same without separators",
-        "windows",
-        _joined,
-    ),
-    _first_kept(
-        "windows kept from an earlier call whose sizes and attributes differ in their order alone",
-        "windows",
-        _sorted,
-    ),
-    _first_kept(
-        "windows kept from an earlier call whose sizes and attributes have the same sums",
-        "windows",
-        _summed,
-    ),
-    _first_kept(
-        "the output of an earlier call of the same shape returned",
-        "reduce",
-        lambda right, gathered, _: (gathered.data.shape, right.shape, right.dtype),
-    ),
-    _first_kept(
-        "the output of an earlier call of the same shape and first cell returned",
+    "first-output-kept-by-first-cell": _first_kept(
         "reduce",
         lambda right, gathered, _: (right.shape, right.dtype, gathered.data.flat[0].tobytes()),
     ),
-    _first_kept(
-        "the output of an earlier call with the same attributes and sum of cells returned",
-        "reduce",
-        _attributes_and_sum,
-    ),
-)
+    "first-output-kept-by-sum": _first_kept("reduce", _attributes_and_sum),
+}
+
 
 # Memory of earlier calls -------------------------------------------------------------------------
 
@@ -147,17 +113,17 @@ def _in_first_type(reduce: Reduce) -> Reduce:
     return other
 
 
-def _changed(summary: str, change: Callable[[Array, dict[Any, Any]], Array]) -> Fault:
+def _changed(change: Callable[[Array, dict[Any, Any]], Array]) -> Fault:
     """Change outputs by what earlier calls of a backend left: `change(right output, memory)`."""
 
     def wrap(reduce: Reduce) -> Reduce:
         memory: dict[Any, Any] = {}
         return lambda gathered, divisor: change(reduce(gathered, divisor), memory)
 
-    return Fault.of(summary, reduce=wrap)
+    return Fault.of(reduce=wrap)
 
 
-def _with_previous(summary: str, combine: Callable[[Array, Array], Array]) -> Fault:
+def _with_previous(combine: Callable[[Array, Array], Array]) -> Fault:
     """Return `combine(right, previous right output)`, of calls of the same shape and type."""
 
     def change(right: Array, memory: dict[Any, Any]) -> Array:
@@ -166,7 +132,7 @@ def _with_previous(summary: str, combine: Callable[[Array, Array], Array]) -> Fa
         memory[key] = right
         return right if previous is None else combine(right, previous).astype(right.dtype)
 
-    return _changed(summary, change)
+    return _changed(change)
 
 
 def _added_up(right: Array, memory: dict[Any, Any]) -> Array:
@@ -216,17 +182,14 @@ def _padding_not_cleared(right_gather: Callable[..., Gathered]) -> Callable[...,
     return other
 
 
-_LEFT = (
-    Fault.of("cells kept in the type of an earlier call of the same shape", reduce=_in_first_type),
-    _changed("no more outputs written than the first call had", _as_large_as_first),
-    _with_previous("the output added to that of the previous call", np.add),
-    _with_previous("the maximum started from the output of the previous call", np.maximum),
-    _changed("the last output of several in a row left from the previous call", _last_unwritten),
-    _changed("the gradient of the call before is added, if it has the same shape", _added_up),
-    Fault.of(
-        "padding next to the input holds what the previous call left there",
-        gather=_padding_not_cleared,
-    ),
-)
+_LEFT = {
+    "first-type-kept": Fault.of(reduce=_in_first_type),
+    "first-size-kept": _changed(_as_large_as_first),
+    "added-to-previous-output": _with_previous(np.add),
+    "maximum-from-previous-output": _with_previous(np.maximum),
+    "last-output-left-from-previous-call": _changed(_last_unwritten),
+    "gradient-not-cleared": _changed(_added_up),
+    "padding-left-from-previous-call": Fault.of(gather=_padding_not_cleared),
+}
 
-FAULTS = tuple(fault.but(remembers=True) for fault in (*_KEPT, *_LEFT))
+FAULTS = {name: fault.but(remembers=True) for name, fault in {**_KEPT, **_LEFT}.items()}

@@ -4,9 +4,10 @@
     kernel-one-less  | every kernel size taken as one less
     tiles-nan-as-zero | nan-as-zero, for strides equal to a kernel above 1
 
-A row names the fault that has these words, or that name, perhaps where a condition holds, of the
-operators that also have what it needs: names of `concerns`, roles and element types, with spaces
-between. One without words is the fault of gradients that its name says.
+A row has the words of the fault that is written by hand under its name. Any other row names the
+fault that has these words, or that name. It may end with a condition, where the fault shows alone.
+The fault concerns the operators that also have what the row needs: names of `concerns`, roles and
+element types, with spaces between. A row without words is that of gradients which its name says.
 """
 
 from __future__ import annotations
@@ -37,19 +38,30 @@ _TWINS = {IN_GRADIENT: Fault.in_gradients, IN_UNPOOLING: Fault.in_unpoolings}
 def named(by_hand: Mapping[str, Fault]) -> Iterator[tuple[str, Fault]]:
     """Yield the names of the table and their faults, some of which are written by hand.
 
-    These are given by their words. KeyError for unknown words.
+    These are given by name. KeyError for words that are unknown of others.
     """
     names: dict[str, Fault] = {}
-    known = ChainMap(names, dict(by_hand), dict(by_words()))
+    known = ChainMap(names, dict(by_words()))
     for line in Path(__file__).with_name("names.txt").read_text("utf-8").splitlines():
         if not line or line.startswith("#"):
             continue
         name, words, needs, bug = [*map(str.strip, line.split("|")), "", "", ""][:4]
-        fault = _of_words(words or f"{IN_GRADIENT}{name.removeprefix(BACKWARD)}", known)
+        if name in by_hand:
+            fault = _saying(words, by_hand[name])
+        else:
+            fault = _of_words(words or f"{IN_GRADIENT}{name.removeprefix(BACKWARD)}", known)
         for each in needs.split():
             fault = fault.needing(_NEEDS[each])
         names[name] = fault.but(bug=bug)
         yield name, names[name]
+
+
+def _saying(words: str, fault: Fault) -> Fault:
+    """Return a fault with words, perhaps where the condition holds that ends them."""
+    for condition in CONDITIONS:
+        if words.endswith(condition.words):
+            return fault.but(summary=words.removesuffix(condition.words)).where(condition)
+    return fault.but(summary=words)
 
 
 def _of_words(words: str, known: Mapping[str, Fault]) -> Fault:

@@ -19,7 +19,6 @@ from conformance.faults.atoms.outputs import entries, unwritten
 from conformance.faults.call import Call
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import OnData, Refusing, after, before, instead
-from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, inferred_extent
 from conformance.vector import Array
@@ -29,17 +28,17 @@ Ints = npt.NDArray[np.int64]
 # Where cells are put -----------------------------------------------------------------------------
 
 
-def _counted(summary: str, change: Callable[[Ints], Any]) -> Fault:
+def _counted(change: Callable[[Ints], Any]) -> Fault:
     """Take changed indices, of the cells that indices count."""
 
     def other(gathered: Gathered, divisor: Divisor) -> tuple[Gathered, Divisor]:
         counted = prod(_output(gathered)[gathered.params.index_axis :])
         return replace(gathered, beside=change(_indices(gathered)) % counted), divisor
 
-    return Fault.of(summary, reduce=before(other))
+    return Fault.of(reduce=before(other))
 
 
-def _put(summary: str, places: Callable[[Gathered], Any]) -> Fault:
+def _put(places: Callable[[Gathered], Any]) -> Fault:
     """Put the cells (N, C, d1..dr) at other `places` of the flat output."""
 
     def scattered(_right: Any, gathered: Gathered, _divisor: Divisor) -> Array:
@@ -48,7 +47,7 @@ def _put(summary: str, places: Callable[[Gathered], Any]) -> Fault:
         result[places(gathered) % len(result)] = gathered.data
         return result.reshape(shape)
 
-    return Fault.of(summary, reduce=instead(scattered))
+    return Fault.of(reduce=instead(scattered))
 
 
 def _output(gathered: Gathered) -> tuple[int, ...]:
@@ -126,27 +125,22 @@ def _pads(gathered: Gathered) -> Pads:
     return tuple(zip(gathered.params.pads_begin, gathered.params.pads_end, strict=True))
 
 
-_PLACES = (
-    _counted("an index is taken as if the first cell was 1", lambda indices: indices - 1),
-    _counted("an index is taken for the cell after it", lambda indices: indices + 1),
-    _counted("an index is counted from the end", lambda indices: -1 - indices),
-    _counted("an index is kept in 8 bits", lambda indices: indices % 256),
-    _put("an index is counted in column-major order in its plane", _column_major),
-    _put("an index is taken as one of the padded output", _of_padded),
-    _put("an index is counted in the inferred size, though another is given", _of_inferred),
-    _put(
-        "an index of the tensor is taken as one of its plane",
-        lambda gathered: _of_planes(gathered) + _indices(gathered),
-    ),
-    _put(
-        "an index into another plane is taken as one into the plane of its cell",
-        lambda gathered: _of_planes(gathered) + _in_plane(gathered),
-    ),
-    _put("an index of a plane is taken as one of the tensor", _indices),
-    _put("all batches are put into the first", _into_first_batch),
-    _put("all channels are put into the first of their batch", _into_first_channel),
-    _put("each cell is put at the first cell of its window, whatever its index", _first_of_windows),
-)
+_PLACES = {
+    "unpool-index-less-one": _counted(lambda indices: indices - 1),
+    "unpool-index-plus-one": _counted(lambda indices: indices + 1),
+    "unpool-index-from-end": _counted(lambda indices: -1 - indices),
+    "unpool-index-in-8-bits": _counted(lambda indices: indices % 256),
+    "unpool-index-column-major": _put(_column_major),
+    "unpool-index-of-padded": _put(_of_padded),
+    "unpool-index-of-inferred": _put(_of_inferred),
+    "unpool-index-of-plane": _put(lambda gathered: _of_planes(gathered) + _indices(gathered)),
+    "unpool-index-kept-in-plane": _put(lambda gathered: _of_planes(gathered) + _in_plane(gathered)),
+    "unpool-index-of-tensor": _put(_indices),
+    "unpool-batch-forgotten": _put(_into_first_batch),
+    "unpool-channel-forgotten": _put(_into_first_channel),
+    "unpool-index-unread": _put(_first_of_windows),
+}
+
 
 # What is put, and what is left where nothing is --------------------------------------------------
 
@@ -164,9 +158,9 @@ def _without_index_0(gathered: Gathered, divisor: Divisor) -> tuple[Gathered, Di
     return replace(gathered, data=np.where(_indices(gathered) > 0, gathered.data, zero)), divisor
 
 
-def _filled(value: float) -> StepWrap:
+def _filled(value: float) -> Fault:
     """Put a value where no cell goes."""
-    return lambda right: _filling(right, lambda result: result.dtype.type(value))
+    return Fault.of(reduce=lambda right: _filling(right, lambda result: result.dtype.type(value)))
 
 
 def _not_cleared(right: Callable[..., Array]) -> Callable[..., Array]:
@@ -202,22 +196,18 @@ def _repeats(gathered: Gathered, _divisor: Divisor) -> bool:
     return bool((planes[:, 1:] == planes[:, :-1]).any())
 
 
-_PUT = (
-    Fault.of("cells of one index are added", reduce=instead(_added)),
-    Fault.of("an index that repeats is refused", reduce=Refusing(_repeats)),
-    Fault.of("a cell of index 0 is lost", reduce=before(_without_index_0)),
-    Fault.of("cells without an index are one", reduce=_filled(1.0)),
-    Fault.of("cells without an index are minus infinity", reduce=_filled(-np.inf)),
-    Fault.of(
-        "cells without an index keep what the call before left there, if its output has the same "
-        "shape",
-        reduce=_not_cleared,
-    ).but(remembers=True),
-    Fault.of(
-        "the last cell of each row of the data is lost",
-        gather=OnData(unwritten(entries(COLUMN, lambda i, count: i == count - 1)).change),
+_PUT = {
+    "unpool-repeats-added": Fault.of(reduce=instead(_added)),
+    "unpool-refuses-repeats": Fault.of(reduce=Refusing(_repeats)),
+    "unpool-index-0-as-none": Fault.of(reduce=before(_without_index_0)),
+    "unpool-filled-with-ones": _filled(1.0),
+    "unpool-filled-with-minus-infinity": _filled(-np.inf),
+    "unpool-not-cleared": Fault.of(reduce=_not_cleared).but(remembers=True),
+    "unpool-last-cell-lost": Fault.of(
+        gather=OnData(unwritten(entries(COLUMN, lambda i, count: i == count - 1)).change)
     ),
-)
+}
+
 
 # Sizes, and what is accepted ---------------------------------------------------------------------
 
@@ -242,19 +232,14 @@ def _with_short_lists(call: Call) -> tuple[Call]:
     return (replace(call, given=given),)
 
 
-_SIZES = (
-    read(pads=whole("its negative", lambda pads: tuple(-pad for pad in pads))),
-    read(
-        fixed_output=computed(
-            "that less the pads", lambda o, begin, end: o - begin - end, *("fixed_output", *PADS)
-        )
+FAULTS = {
+    **_PLACES,
+    **_PUT,
+    "unpool-pads-added": read(pads=whole("", lambda pads: tuple(-pad for pad in pads))),
+    "unpool-size-less-pads": read(
+        fixed_output=computed("", lambda o, b, e: o - b - e, "fixed_output", *PADS)
     ),
-    Fault.of("the inferred size of an unpooling is a stride too long", extent=after(_stride_more)),
-    Fault.of("indices of int32 are accepted", validate=before(_with_int64)),
-    Fault.of(
-        "of lists with more entries than axes, the first are taken",
-        validate=before(_with_short_lists),
-    ),
-)
-
-FAULTS = (*_PLACES, *_PUT, *_SIZES)
+    "unpool-window-too-many": Fault.of(extent=after(_stride_more)),
+    "unpool-accepts-int32": Fault.of(validate=before(_with_int64)),
+    "unpool-accepts-long-lists": Fault.of(validate=before(_with_short_lists)),
+}

@@ -15,7 +15,6 @@ from conformance.faults.fault import Fault
 from conformance.faults.wraps import OnData, after, before, given, instead
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, Pads, Windows
 from conformance.vector import Array
@@ -56,7 +55,7 @@ def _subsampled(right: Gathered, data: Array, params: Params, _windows: Windows)
     return replace(right, data=data, lo=lo, hi=tuple(a + 1 for a in lo), positions=positions)
 
 
-def _memory_stride(name: str, axis: int, bits: int) -> Fault:
+def _memory_stride(axis: int, bits: int) -> Fault:
     """Address data with one memory stride, in elements, kept in a few bits."""
 
     def change(data: Array) -> Array:
@@ -69,22 +68,18 @@ def _memory_stride(name: str, axis: int, bits: int) -> Fault:
         addressed: Array = data.reshape(-1)[index]
         return addressed
 
-    return Fault.of(f"the memory stride of a {name} kept in {bits} bits", gather=OnData(change))
+    return Fault.of(gather=OnData(change))
 
 
-_CELLS = (
-    Fault.of(
-        "every o-th cell averaged instead of neighbours", gather=reading_other_cells(_every_oth)
-    ),
-    Fault.of("square inputs transposed", gather=OnData(_transposed_if_square)),
-    Fault.of(
-        "windows that overhang the end of a row read on in the next", gather=after(_into_next_row)
-    ),
-    Fault.of("pads ignored", gather=after(_subsampled)),
-    _memory_stride("row", -2, 8),
-    _memory_stride("plane", 1, 16),
-    _memory_stride("batch", 0, 16),
-)
+_CELLS = {
+    "adaptive-strided-cells": Fault.of(gather=reading_other_cells(_every_oth)),
+    "square-input-transposed": Fault.of(gather=OnData(_transposed_if_square)),
+    "runs-into-next-row": Fault.of(gather=after(_into_next_row)),
+    "kernel-one-subsamples": Fault.of(gather=after(_subsampled)),
+    "row-stride-of-8-bits": _memory_stride(-2, 8),
+    "plane-stride-of-16-bits": _memory_stride(1, 16),
+    "batch-stride-of-16-bits": _memory_stride(0, 16),
+}
 
 # The divisor -------------------------------------------------------------------------------------
 
@@ -112,7 +107,7 @@ def _whole_without_pads(right: Divisor, params: Params, pads: Pads, windows: Win
     return steps.outer(windows.lengths) if params.include_pad and not is_padded else right
 
 
-def _of_clipped_length(*, rounded_up: bool) -> StepWrap:
+def _of_clipped_length(*, rounded_up: bool) -> Fault:
     """Divide the length of clipped windows by the dilation, wherever their first cell lies."""
 
     def divisor(_right: Any, params: Params, pads: Pads, windows: Windows) -> Divisor:
@@ -123,7 +118,7 @@ def _of_clipped_length(*, rounded_up: bool) -> StepWrap:
             counts.append(np.maximum((length + (n - 1) * rounded_up) // n, 0))
         return steps.outer(counts)
 
-    return instead(divisor)
+    return Fault.of(divide=instead(divisor))
 
 
 def _integer_quotient(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
@@ -162,65 +157,33 @@ def _given_times_counted(right: Divisor, params: Params, pads: Pads, windows: Wi
     return right * _counted(params, pads, windows) if is_given else right
 
 
-def _divided_by(words: str, count: Callable[[Array, int], int]) -> Fault:
+def _divided_by(count: Callable[[Array, int], int]) -> Fault:
     """Divide the sum of a plane by `count(data, cells of a plane)`."""
 
     def reduce(gathered: Gathered, divisor: Divisor) -> tuple[Gathered, Divisor]:
         number = count(gathered.data, prod(gathered.params.sizes))
         return gathered, np.full_like(divisor, number)
 
-    return Fault.of(f"sums divided {words}", reduce=before(reduce))
+    return Fault.of(reduce=before(reduce))
 
 
-_DIVISORS = (
-    Fault.of(
-        "only the first and last window of an axis corrected for padding",
-        divide=instead(_rescaled_borders),
+FAULTS = {
+    **_CELLS,
+    "divisor-border-rescaled": Fault.of(divide=instead(_rescaled_borders)),
+    "divisor-pads-of-next-axis": Fault.of(divide=before(_begin_of_next_axis_at_end)),
+    "divisor-whole-kernel-without-pads": Fault.of(divide=after(_whole_without_pads)),
+    "divisor-whole-kernel-blocked-channels": Fault.of(reduce=before(_whole_kernel_in_blocks)),
+    "divisor-integer-quotient": Fault.of(reduce=instead(_integer_quotient)),
+    "divisor-of-clipped-length-rounded-up": _of_clipped_length(rounded_up=True),
+    "divisor-of-clipped-length-rounded-down": _of_clipped_length(rounded_up=False),
+    "given-divisor-ignored": Fault.of(divide=given(_not_given)),
+    "given-divisor-ignored-at-border": Fault.of(divide=after(_given_within)),
+    "given-divisor-multiplied": Fault.of(divide=after(_given_times_counted)),
+    "whole-divided-by-channels": _divided_by(lambda data, cells: cells * data.shape[1]),
+    "whole-divided-by-batches": _divided_by(lambda data, cells: cells * data.shape[0]),
+    "whole-divided-by-groups-of-8": _divided_by(lambda _, cells: axis.ceil_div(cells, 8) * 8),
+    "whole-divided-by-first-axis-squared": _divided_by(
+        lambda data, _: int(data.shape[2]) ** (data.ndim - 2)
     ),
-    Fault.of(
-        "the begin pad of the next axis in place of an end pad in the divisor",
-        divide=before(_begin_of_next_axis_at_end),
-    ),
-    Fault.of(
-        "the overhang of ceil counted in the divisor where there is no padding",
-        divide=after(_whole_without_pads),
-    ),
-    Fault.of(
-        "the overhang of ceil counted in the divisor for a multiple of eight channels",
-        reduce=before(_whole_kernel_in_blocks),
-    ),
-    Fault.of(
-        "the correction for left-out padding computed as an integer quotient",
-        reduce=instead(_integer_quotient),
-    ),
-    *(
-        Fault.of(
-            f"the divisor of dilated windows counted from where they are clipped, rounded {way}",
-            divide=_of_clipped_length(rounded_up=way == "up"),
-        )
-        for way in ("up", "down")
-    ),
-    # One that is given
-    Fault.of("a divisor that is given ignored", divide=given(_not_given)),
-    Fault.of(
-        "a divisor that is given ignored in windows that reach out of the input",
-        divide=after(_given_within),
-    ),
-    Fault.of(
-        "a divisor that is given multiplied by the number of cells",
-        divide=after(_given_times_counted),
-    ),
-    # One value of each plane
-    _divided_by("by the cells of all channels", lambda data, cells: cells * data.shape[1]),
-    _divided_by("by the cells of all batches", lambda data, cells: cells * data.shape[0]),
-    _divided_by(
-        "by a number of cells rounded up to groups of 8", lambda _data, cells: -(-cells // 8) * 8
-    ),
-    _divided_by(
-        "as if all axes had the size of the first",
-        lambda data, _cells: int(data.shape[2]) ** (data.ndim - 2),
-    ),
-    _divided_by("by the cells of the last two axes", lambda data, _: prod(data.shape[2:][-2:])),
-)
-
-FAULTS = (*_CELLS, *_DIVISORS)
+    "whole-divided-by-last-two-axes": _divided_by(lambda data, _: prod(data.shape[2:][-2:])),
+}
