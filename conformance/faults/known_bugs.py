@@ -1,186 +1,24 @@
-"""Public reports of wrong pooling behaviour: the behaviour and where it was reported.
+"""Public reports of wrong pooling behaviour, known_bugs.txt: what was wrong, and where it was told.
 
-Every thread was read; one behaviour may have been reported in several projects. Faults refer to
-these entries by `Fault.bug`; NOT_FAULTS says why the other entries are no fault.
+    BUG | THREADS | WHY IT IS NO FAULT
+    strides_swapped | Samsung/ONE/pull/2636
+
+Every thread of GitHub was read; one behaviour may have been reported in several projects. Faults
+refer to the behaviours by `Fault.bug`, but for those that are none.
 """
 
 from __future__ import annotations
 
-_THREADS = {
-    "div_full_kernel_on_overhang": (
-        "microsoft/onnxruntime/pull/29629",
-        "microsoft/onnxruntime/pull/29835",
-        "robertknight/rten/pull/1456",
-        "sonos/tract/pull/2851",
-        "apple/coremltools/pull/2844",
-        "pytorch/pytorch/issues/100987",
-    ),
-    "flag_exclude_ignored": (
-        "tinygrad/tinygrad/pull/605",
-        "google/flax/issues/2401",
-        "apache/mxnet/issues/10194",
-        "apache/tvm/issues/1144",
-        "opencv/opencv/pull/10701",
-        "VeriSilicon/TIM-VX/issues/423",
-    ),
-    "ceil_flag_ignored": (
-        "opencv/opencv/pull/21159",
-        "root-project/root/issues/21774",
-        "Xilinx/onnx-mlir/pull/560",
-        "microsoft/onnxruntime/pull/29627",
-        "PaddlePaddle/Paddle2ONNX/pull/330",
-        "NervanaSystems/ngraph/pull/3027",
-    ),
-    "ceil_no_clip": (
-        "tracel-ai/burn/issues/5791",
-        "apache/tvm/issues/18594",
-        "openvinotoolkit/openvino/issues/18731",
-        "pytorch/pytorch/pull/94887",
-        "root-project/root/pull/22862",
-        "PaddlePaddle/Paddle/issues/51542",
-    ),
-    "flag_include_ignored": (
-        "pytorch/pytorch/issues/13934",
-        "onnx/onnx-tensorrt/issues/663",
-        "neo-ai/tvm/issues/32",
-        "microsoft/MMdnn/issues/909",
-        "llvm/torch-mlir/pull/3822",
-        "sonos/tract/pull/2654",
-    ),
-    "max_pad_zero": (
-        "apache/mxnet/issues/2753",
-        "dmlc/nnvm/issues/486",
-        "ROCm/AMDMIGraphX/pull/277",
-        "zylo117/Yet-Another-EfficientDet-Pytorch/pull/352",
-        "distdl/distdl/issues/195",
-        "apache/systemds/pull/434",
-    ),
-    "acc_in_f16": (
-        "Tencent/ncnn/pull/2697",
-        "Tencent/ncnn/pull/2698",
-        "ROCm/MIOpen/issues/2109",
-        "huggingface/candle/pull/3719",
-        "tracel-ai/cubek/pull/639",
-        "pytorch/pytorch/issues/52719",
-    ),
-    "negative_output_size": (
-        "pytorch/pytorch/issues/88464",
-        "pytorch/pytorch/issues/168246",
-        "tensorflow/tensorflow/issues/125509",
-        "tensorflow/tfjs/issues/7130",
-        "gorgonia/gorgonia/pull/436",
-    ),
-    "empty_window_value": (
-        "webmachinelearning/webnn/issues/935",
-        "CanReader/FastNN/issues/5",
-        "apache/mxnet/issues/6191",
-        "denizyuret/Knet.jl/issues/182",
-    ),
-    "max_nan_dropped_unless_first": (
-        "tracel-ai/burn/pull/5662",
-        "Theano/Theano/issues/3060",
-        "tinygrad/tinygrad/pull/15828",
-    ),
-    "axis_w_uses_h": ("opencv/opencv/issues/22844", "pytorch/pytorch/pull/178720"),
-    "ceil_clip_only_if_pad": ("pytorch/pytorch/issues/36977", "BVLC/caffe/issues/6881"),
-    "max_init_zero": ("tensorflow/tfjs/pull/4854", "Oneflow-Inc/oneflow/pull/791"),
-    "start_clamped_before_end": ("PaddlePaddle/Paddle-Lite/pull/5151",),
-    "channel_tail_wrong_32": ("tenstorrent/tt-metal/issues/15731",),
-    "kernel_1x1_unwritten": ("tensorflow/tfjs/pull/6969", "openvinotoolkit/openvino/issues/35948"),
-    "div_full_kernel_on_overhang_blocked_C": ("microsoft/onnxruntime/pull/29629",),
-    "unknown_boundary_divisor": ("iree-org/iree/issues/24580",),
-    "border_rescale_first_last_only": ("Tencent/ncnn/issues/924",),
-    "exclude_rescale_integer_quotient": ("fastmachinelearning/hls4ml/pull/757",),
-    "divisor_pad_index_wrong": ("microsoft/onnxruntime/pull/27375",),
-    "same_pads_symmetrised_short": ("keras-team/keras/issues/18452",),
-    "same_pads_half_kernel_and_swapped": ("root-project/root/issues/21737",),
-    "same_output_size_uses_rounding": ("plaidml/plaidml/pull/1780",),
-    "same_pads_not_applied_begin_zero": ("openvinotoolkit/openvino/pull/31902",),
-    "explicit_pads_dropped": ("openvinotoolkit/openvino/pull/32076",),
-    "valid_keeps_explicit_pads": ("openvinotoolkit/openvino/pull/3718",),
-    "same_pad_total_formula_stride": ("microsoft/onnxruntime/pull/782",),
-    "same_pads_args_shifted": ("tensorflow/tensorflow/issues/31271",),
-    "tap_address_not_shifted_by_begin_pad": ("fastmachinelearning/hls4ml/pull/757",),
-    "ceil_double_rounding": ("robertknight/rten/pull/1416",),
-    "shape_in_float32": ("pytorch/pytorch/issues/13386",),
-    "ceil_oob_throw": ("openvinotoolkit/openvino/pull/5204",),
-    "ceil_negative_numerator": ("openvinotoolkit/openvino/pull/23813",),
-    "max_init_flt_min": ("uxlfoundation/oneDNN/pull/1677",),
-    "mean_relu_on_padded_taps": ("FluxML/NNlib.jl/pull/238",),
-    "int_pad_with_inf": ("tinygrad/tinygrad/pull/7726",),
-    "nan_depends_on_channel_tail": ("tensorflow/tensorflow/pull/125968",),
-    "acc_in_bf16_and_sequential_division": ("pytorch/pytorch/pull/165534",),
-    "reciprocal_in_low_precision": ("tenstorrent/tt-metal/pull/45177",),
-    "prefix_sum_cancellation": ("pytorch/pytorch/pull/180115",),
-    "f64_computed_in_f32": ("chainer/chainer/pull/7922",),
-    "adaptive_end_floor": ("flagos-ai/FlagGems/issues/4915",),
-    "adaptive_loop_bound_short": ("flagos-ai/FlagGems/pull/4924",),
-    "adaptive_index_float_reciprocal": ("openvinotoolkit/openvino/pull/17429",),
-    "adaptive_as_fixed_pool_k_eq_s": ("NVIDIA-AI-IOT/torch2trt/pull/459",),
-    "adaptive_strided_instead_of_blocks": ("riccardomusmeci/mlx-image/issues/16",),
-    "adaptive_no_kernel_f16_blocked": ("openvinotoolkit/openvino/issues/23393",),
-    "strides_swapped": ("Samsung/ONE/pull/2636",),
-    "kernel_and_strides_swapped": ("MPolaris/onnx2tflite/pull/57",),
-    "divisor_axes_reversed": ("llvm/torch-mlir/pull/4144",),
-    "stride_confused_with_kernel": ("torch/cunn/pull/200",),
-    "last_column_dropped": ("PaddlePaddle/Anakin/issues/210",),
-    "tail_pad_wrong": ("Tencent/ncnn/pull/287",),
-    "channel_tail_wrong_16": ("openvinotoolkit/openvino/pull/8527",),
-    "channel_tail_wrong_8": ("uxlfoundation/oneDNN/issues/45",),
-    "channel_beyond_256_wrong": ("tenstorrent/tt-metal/issues/14459",),
-    "channel_tail_oob": ("google/XNNPACK/pull/10199",),
-    "same_pad_total_not_clamped": ("Tencent/ncnn/issues/116",),
-    "unknown_k7p3s4": ("apple/coremltools/issues/1901",),
-    "dilations_ignored": ("sonos/tract/pull/2847", "deeplearning4j/nd4j/issues/2518"),
-    "dilated_cells_undilated": ("CanReader/FastNN/issues/4", "xboot/libonnx/issues/24"),
-    "dilated_start_clamped": ("microsoft/onnxruntime/issues/29637",),
-    "same_pads_undilated": ("huggingface/pytorch-image-models/pull/2779",),
-    "refuses_dilations": ("llvm/torch-mlir/issues/3428",),
-    "refuses_pads_of_dilated_kernel": (
-        "pytorch/pytorch/issues/7541",
-        "Oneflow-Inc/oneflow/issues/8203",
-    ),
-    "index_in_plane": ("sonos/tract/pull/2860",),
-    "index_channels_last": ("tensorflow/tensorflow/pull/7090",),
-    "index_of_minus_infinity": ("tile-ai/TileOPs/pull/832",),
-    "indices_of_other_shape": ("pytorch/pytorch/issues/38986",),
-    "storage_order_ignored": (
-        "openvinotoolkit/openvino/pull/33833",
-        "sonos/tract/pull/2860",
-    ),
-    "torch_window_kept": (
-        "tracel-ai/burn/issues/5791",
-        "pytorch/pytorch/issues/45357",
-        "pytorch/xla/pull/2583",
-    ),
-    "gradient_divisor_contradicts_forward": (
-        "pytorch/pytorch/issues/198119",
-        "tracel-ai/burn/issues/5604",
-        "tracel-ai/cubek/pull/648",
-    ),
-    "norm_of_signed_cells": (
-        "FluxML/NNlib.jl/pull/639",
-        "microsoft/onnxruntime/pull/6303",
-        "pytorch/pytorch/pull/187207",
-    ),
-}
-KNOWN_BUGS: dict[str, tuple[str, ...]] = {
-    bug: tuple(f"https://github.com/{thread}" for thread in threads)
-    for bug, threads in _THREADS.items()
-}
-"""URLs of the reports of each behaviour."""
+from pathlib import Path
 
-NOT_FAULTS: dict[str, str] = {
-    "acc_in_f16": "a reading: accumulator=element-type; a narrower type than the data's is a fault",
-    "acc_in_bf16_and_sequential_division": "a reading for half types: accumulator=element-type",
-    "ceil_no_clip": "a reading: ceil-window-past-input=kept",
-    "channel_tail_oob": "the values are right; memory beyond the input is read",
-    "empty_window_value": "undefined: all-padding-average and all-padding-maximum",
-    "gradient_divisor_contradicts_forward": "two readings, of which overhang-divisor allows one",
-    "negative_output_size": "undefined: kernel-past-padding; a crash is a verdict of its own",
-    "same_pad_total_not_clamped": "readings: same-never-crops=cropped-floor, cropped-truncated",
-    "shape_in_float32": "shows only above 16,777,216 cells along one axis",
-    "unknown_boundary_divisor": "the thread does not give the divisor",
-    "unknown_k7p3s4": "the thread does not give the cause",
-}
+KNOWN_BUGS: dict[str, tuple[str, ...]] = {}
+"""URLs of the reports of each behaviour."""
+NOT_FAULTS: dict[str, str] = {}
 """Behaviours without a fault, and why."""
+
+for _line in Path(__file__).with_suffix(".txt").read_text("utf-8").splitlines():
+    if _line and not _line.startswith("#"):
+        _bug, _threads, _reason = [*map(str.strip, _line.split("|")), ""][:3]
+        KNOWN_BUGS[_bug] = tuple(f"https://github.com/{each}" for each in _threads.split())
+        if _reason:
+            NOT_FAULTS[_bug] = _reason

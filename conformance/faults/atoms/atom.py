@@ -11,6 +11,7 @@ from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs
 
 Of = TypeVar("Of")
+Value = TypeVar("Value")
 
 
 class Atom(NamedTuple, Generic[Of]):
@@ -36,6 +37,12 @@ class Place(NamedTuple, Generic[Of]):
         """Return the fault of an atom in this place."""
         summary, needs = self.summary.format(atom.words), both(self.needs, atom.needs)
         return Fault(summary, needs, {self.step: self.wrap(atom.of)})
+
+
+def family(words: str, values: Iterable[Value], of: Callable[[Value], Of]) -> Iterator[Atom[Of]]:
+    """Yield the atom `of` each value, with the value in place of {} in the words."""
+    for value in values:
+        yield Atom(words.format(value), of(value))
 
 
 def faults(

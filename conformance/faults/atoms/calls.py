@@ -11,6 +11,7 @@ import numpy as np
 
 from conformance.dtypes import FLOATS, name_of
 from conformance.faults.atoms.atom import Atom, faults
+from conformance.faults.atoms.lists import LISTS
 from conformance.faults.atoms.numbers import is_float
 from conformance.faults.atoms.words import needs_of
 from conformance.faults.call import Call, Unknown
@@ -133,7 +134,7 @@ def _required(role: Role) -> Atom[Callable[[Call], bool]]:
 
 WhichCalls = Atom[Callable[[Params, Pads, Extent], bool]]
 """Words for some calls, and whether one is among them; or for some data."""
-WhichData = Atom[Callable[[Array], bool]]
+WhichData = Atom[Callable[..., bool]]
 
 
 def _padded(pads: Pads) -> bool:
@@ -263,34 +264,32 @@ _CALLS: tuple[WhichCalls, ...] = (
 
 def _of_type(kind: str) -> WhichData:
     needs = Needs(dtypes=(kind,))
-    return Atom(f"the type is {kind}", lambda data: name_of(data.dtype) == kind, needs)
+    return Atom(f"the type is {kind}", lambda data, *_: name_of(data.dtype) == kind, needs)
 
 
 _DATA: tuple[WhichData, ...] = (
-    Atom("there are several batches", lambda data: data.shape[0] > 1),
-    Atom("there is one channel", lambda data: data.shape[1] == 1),
-    Atom("there are more than 32 channels", lambda data: data.shape[1] > 32),
+    Atom("there are several batches", lambda data, *_: data.shape[0] > 1),
+    Atom("there is one channel", lambda data, *_: data.shape[1] == 1),
+    Atom("there are more than 32 channels", lambda data, *_: data.shape[1] > 32),
     *map(_of_type, FLOATS),
-    Atom("the type is of integers", lambda data: not is_float(data), CHOOSING & TAKING_INTEGERS),
+    Atom(
+        "the type is of integers", lambda data, *_: not is_float(data), CHOOSING & TAKING_INTEGERS
+    ),
     Atom(
         "the type is of unsigned integers",
-        lambda data: data.dtype.kind == "u",
+        lambda data, *_: data.dtype.kind == "u",
         CHOOSING & Needs(dtypes=("uint8",)),
     ),
     Atom(
         "there is an infinity or NaN",
-        lambda data: is_float(data) and not np.isfinite(widen(data)).all(),
+        lambda data, *_: is_float(data) and not np.isfinite(widen(data)).all(),
     ),
     Atom(
         "the type is float16, and channels are a multiple of 16",
-        lambda data: name_of(data.dtype) == "float16" and data.shape[1] % 16 == 0,
+        lambda data, *_: name_of(data.dtype) == "float16" and data.shape[1] % 16 == 0,
         AVERAGES & Needs(dtypes=("float16",)),
     ),
 )
-
-
-def _refusing_data(holds: Callable[[Array], bool]) -> StepWrap:
-    return Refusing(lambda data, *_: holds(data))
 
 
 def _is_of_one(value: Any, axes: int) -> bool:
@@ -304,18 +303,20 @@ def _spelled(
     return Atom(words, lambda call: holds(call.spelled.get(role), call.axes), needs_of(role))
 
 
-_LISTS: tuple[tuple[Role, str], ...] = (
-    ("kernel", "kernel size"),
-    ("strides", "stride"),
-    ("dilations", "dilation"),
-    ("pads", "pad"),
-)
+_LISTS: tuple[Role, ...] = ("kernel", "strides", "dilations", "pads")
 _SPELLED = (
     *(
-        _spelled(role, f"a {noun} is one number for all axes", lambda v, _: isinstance(v, int))
-        for role, noun in _LISTS
+        _spelled(
+            role,
+            f"a {LISTS[role].noun} is one number for all axes",
+            lambda v, _: isinstance(v, int),
+        )
+        for role in _LISTS
     ),
-    *(_spelled(role, f"a {noun} is a list of one number", _is_of_one) for role, noun in _LISTS),
+    *(
+        _spelled(role, f"a {LISTS[role].noun} is a list of one number", _is_of_one)
+        for role in _LISTS
+    ),
 )
 
 
@@ -347,11 +348,8 @@ def _to_length(value: Any, axes: int) -> Any:
 
 
 def _of_lists() -> Iterator[ChangedCall]:
-    for role, noun, needs in (
-        ("kernel", "kernel size", WINDOWED),
-        ("strides", "stride", STRIDED),
-        ("dilations", "dilation", DILATED),
-    ):
+    for role in _LISTS[:-1]:
+        noun, needs, _ = LISTS[role]
         ones = _every_number(lambda v: v or 1)
         yield _repaired(f"a {noun} of 0", needs, role, by=ones)
         yield _repaired(f"a negative {noun}", needs, role, by=_every_number(abs))
@@ -455,7 +453,7 @@ def every() -> Iterator[Fault]:
     required = map(_required, _NOUNS)
     yield from faults("a call refused {}", EVERY, "validate", Refusing, required)
     yield from faults("a call refused where {}", EVERY, "windows", Refusing, _CALLS)
-    yield from faults("a call refused where {}", EVERY, "gather", _refusing_data, _DATA)
+    yield from faults("a call refused where {}", EVERY, "gather", Refusing, _DATA)
     yield from faults("a call refused where {}", EVERY, "validate", Refusing, _SPELLED)
     yield from faults("{} accepted", EVERY, "validate", _with_call, _ACCEPTED)
     others = (

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import float_format
-from conformance.faults.atoms.atom import Atom, faults
+from conformance.faults.atoms.atom import Atom, family, faults
 from conformance.faults.concerns import AVERAGES, EVERY, PADDED, STRIDED, WINDOWED
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import after, instead
@@ -153,9 +153,10 @@ def _read_beyond(position: Callable[[int, int], int], reach: Reach) -> StepWrap:
 _FILLS: tuple[Atom[Fill], ...] = (
     Atom("NaN", _constant(np.nan)),
     Atom("what lies there in memory", _in_memory),
-    *(
-        Atom(f"the lowest number of {name}", _constant(-float_format(name).largest))
-        for name in ("float16", "float32")
+    *family(
+        "the lowest number of {}",
+        ("float16", "float32"),
+        lambda name: _constant(-float_format(name).largest),
     ),
 )
 _POSITIONS: tuple[Atom[Callable[[int, int], int]], ...] = (
@@ -200,18 +201,6 @@ def _without_begin_shift(cells: list[int], d: int, params: Params, j: int) -> li
     return [min(p + shift, d - 1) for p in cells]
 
 
-def _whole_groups(lanes: int) -> Choose:
-    return lambda cells, *_: cells[: len(cells) // lanes * lanes] if len(cells) > lanes else cells
-
-
-def _first_ones(most: int) -> Choose:
-    return lambda cells, *_: cells[:most]
-
-
-def _in_bits(bits: int) -> Choose:
-    return lambda cells, *_: [p % (1 << bits) for p in cells]
-
-
 _CHOSEN: tuple[Atom[Choose], ...] = (
     Atom(
         "the first cell of every window skipped",
@@ -238,9 +227,19 @@ _CHOSEN: tuple[Atom[Choose], ...] = (
         lambda cells, d, *_: [p for p in cells if p or d == 1],
     ),
     Atom("cells addressed without the begin pads", _without_begin_shift, PADDED),
-    *(Atom(f"cells of a window beyond groups of {n} skipped", _whole_groups(n)) for n in (2, 4, 8)),
-    *(Atom(f"cells of a window beyond {n} skipped", _first_ones(n)) for n in (7, 16, 255)),
-    *(Atom(f"positions kept in {bits} bits", _in_bits(bits)) for bits in (8, 15, 16)),
+    *family(
+        "cells of a window beyond groups of {} skipped",
+        (2, 4, 8),
+        lambda n: lambda cells, *_: cells[: len(cells) // n * n] if len(cells) > n else cells,
+    ),
+    *family(
+        "cells of a window beyond {} skipped", (7, 16, 255), lambda n: lambda cells, *_: cells[:n]
+    ),
+    *family(
+        "positions kept in {} bits",
+        (8, 15, 16),
+        lambda bits: lambda cells, *_: [p % (1 << bits) for p in cells],
+    ),
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.faults.atoms.atom import Atom, faults
+from conformance.faults.atoms.atom import Atom, family, faults
 from conformance.faults.atoms.windows import EVERY_AXIS, FIRST_AXIS, LAST_AXIS, Along, Axes
 from conformance.faults.concerns import AVERAGES
 from conformance.faults.fault import Fault
@@ -133,14 +133,6 @@ def _power_of_two(rounded: Callable[[Any], Any]) -> Callable[[Divisor], Divisor]
     return lambda n: (2 ** rounded(np.log2(np.maximum(n, 1)))).astype(np.int64)
 
 
-def _kept_in(kind: str) -> Change:
-    return Change(f"kept in {kind}", lambda n: n.astype(kind).astype(np.int64))
-
-
-def _at_most(most: int) -> Change:
-    return Change(f"at most {most}", lambda n: np.minimum(n, most))
-
-
 _CHANGES: tuple[Change, ...] = (
     Change("that of the first window", lambda n: n.flat[0]),
     Change("that of the last window", lambda n: n.flat[-1]),
@@ -160,8 +152,12 @@ _CHANGES: tuple[Change, ...] = (
     Change("rounded up to a power of two", _power_of_two(np.ceil)),
     Change("rounded down to a power of two", _power_of_two(np.floor)),
     Change("rounded up to an even number", lambda n: n + n % 2),
-    *map(_kept_in, ("int8", "uint8", "int16", "uint16", "float16")),
-    *map(_at_most, (127, 255, 256)),
+    *family(
+        "kept in {}",
+        ("int8", "uint8", "int16", "uint16", "float16"),
+        lambda kind: lambda n: n.astype(kind).astype(np.int64),
+    ),
+    *family("at most {}", (127, 255, 256), lambda most: lambda n: np.minimum(n, most)),
 )
 
 

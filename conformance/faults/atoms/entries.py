@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from conformance.faults.atoms.atom import Atom, faults
+from conformance.faults.atoms.atom import Atom, family, faults
 from conformance.faults.atoms.numbers import Change
 from conformance.faults.concerns import EVERY
 from conformance.faults.fault import Fault
@@ -58,17 +58,12 @@ Source = Atom[Callable[[Numbers, int], Any]]
 """What is taken: words, and from numbers 0..count-1 and their count the numbers of others."""
 
 
-def _modulo(count: int) -> Source:
-    """Take the entry of a number modulo another one."""
-    return Source(f"that of its number modulo {count}", lambda i, n: i % count % n)
-
-
-def _of_last_group(lanes: int) -> Source:
-    def of(i: Array, n: int) -> Any:
+def _last_group(lanes: int) -> Callable[[Numbers, int], Any]:
+    def of(i: Numbers, n: int) -> Any:
         whole = n // lanes * lanes
         return np.where(i < whole, i, np.maximum(whole - lanes, 0) + i % lanes) % n
 
-    return Source(f"beyond whole groups of {lanes} those of the last whole group", of)
+    return of
 
 
 _SOURCES: tuple[Source, ...] = (
@@ -79,8 +74,12 @@ _SOURCES: tuple[Source, ...] = (
     Source("those in reverse order", lambda i, n: n - 1 - i),
     Source("the first of each pair", lambda i, _: i // 2 * 2),
     Source("the other of each pair", lambda i, n: np.minimum(i ^ 1, n - 1)),
-    *map(_modulo, (2, 3, 4, 8, 16, 32, 64, 128, 256, 1 << 15, 1 << 16)),
-    *map(_of_last_group, (4, 8, 16)),
+    *family(
+        "that of its number modulo {}",
+        (2, 3, 4, 8, 16, 32, 64, 128, 256, 1 << 15, 1 << 16),
+        lambda count: lambda i, n: i % count % n,
+    ),
+    *family("beyond whole groups of {} those of the last whole group", (4, 8, 16), _last_group),
 )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import dtype_of
-from conformance.faults.atoms.atom import Atom, faults
+from conformance.faults.atoms.atom import Atom, family, faults
 from conformance.faults.atoms.entries import other_entries
 from conformance.faults.atoms.layouts import other_layouts
 from conformance.faults.atoms.numbers import (
@@ -252,31 +252,21 @@ def _counted_from(words: str, of: Callable[[int], int]) -> Attribute:
     )
 
 
-def _from_dimension(axis: int) -> Attribute:
-    """Count from a dimension of the data, whatever is asked for."""
-    return _counted_from(f"dimension {axis}", lambda _: axis)
-
-
-def _in_order(order: str) -> Attribute:
-    """Count in an order, whatever is asked for."""
-    return Attribute(f"in {order} order", lambda params: replace(params, storage_order=order))
-
-
-def _returned_as(kind: str) -> Attribute:
-    """Return a type, whatever is asked for."""
-    return Attribute(f"returned as {kind}", lambda params: replace(params, index_type=kind))
+def _always(words: str, role: str, values: Sequence[Any]) -> Iterator[Attribute]:
+    """Yield each value of a role, whatever is asked for."""
+    return family(words, values, lambda value: lambda params: replace(params, **{role: value}))
 
 
 _ATTRIBUTES: tuple[Attribute, ...] = (
-    *map(_from_dimension, (0, 1, 2, -1)),
+    *_always("counted from dimension {}", "index_axis", (0, 1, 2, -1)),
     _counted_from("the absolute value of axis", abs),
     _counted_from("the dimension before, if axis is negative", lambda axis: axis - (axis < 0)),
     _counted_from("dimension 0, if axis is negative", lambda axis: max(axis, 0)),
     _counted_from("the first spatial axis", lambda axis: axis + 2 if axis >= 0 else axis),
     _counted_from("the dimension after", lambda axis: axis + 1),
     _counted_from("the dimension before", lambda axis: axis - 1),
-    *map(_in_order, ("row-major", "column-major")),
-    *map(_returned_as, ("int32", "int64")),
+    *_always("in {} order", "storage_order", ("row-major", "column-major")),
+    *_always("returned as {}", "index_type", ("int32", "int64")),
 )
 
 
@@ -305,11 +295,6 @@ def numbered(number: Number) -> StepWrap:
 def _changed(change: Change) -> StepWrap:
     """Change the indices."""
     return after(lambda right, *_: tuple(np.array(change(each), order="C") for each in right))
-
-
-def _kept_in(kind: str) -> Atom[Change]:
-    """Keep indices in a type, and return them in their own."""
-    return Atom(f"kept in {kind}", lambda a: a.astype(dtype_of(kind)).astype(a.dtype))
 
 
 def _where(index: int, holds: Callable[[Array], Any]) -> StepWrap:
@@ -382,5 +367,9 @@ def every() -> Iterator[Fault]:
     yield from faults(said, INDEXED, "further", lambda of: chosen_by(of_floats(of)), NUMBERS)
     kinds = ("int8", "uint8", "int16", "uint16", "int32")
     floats = ("float16", "bfloat16", "float32", "float64")
-    changes = map(_kept_in, (*kinds, *floats))
+    changes = family(
+        "kept in {}",
+        (*kinds, *floats),
+        lambda kind: lambda indices: indices.astype(dtype_of(kind)).astype(indices.dtype),
+    )
     yield from faults("as if indices were {}", INDEXED, "further", _changed, changes)

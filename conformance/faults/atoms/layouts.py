@@ -65,6 +65,12 @@ def _read(order: Order) -> Change:
     return change
 
 
+def transposed_if_square(array: Array) -> Array:
+    """Exchange the last two axes where they are of one length, so that the shape is right."""
+    is_square = array.ndim > 3 and array.shape[-1] == array.shape[-2]
+    return array.swapaxes(-1, -2) if is_square else array
+
+
 def _cast(kinds: str, name: str) -> Change:
     return lambda array: array.astype(dtype_of(name)) if array.dtype.kind in kinds else array
 

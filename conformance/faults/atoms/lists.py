@@ -48,7 +48,7 @@ class List(NamedTuple):
 
 
 PADS = ("pads_begin", "pads_end")
-_LISTS = {
+LISTS = {
     "kernel": List("kernel size", WINDOWED),
     "strides": List("stride", STRIDED),
     "dilations": List("dilation", DILATED),
@@ -103,7 +103,7 @@ def computed(words: str, of: Callable[..., int], *names: str) -> Misreading:
         if not all((each or name) in lists for each in names):
             return lists[name]
         axes = zip(*(lists[each or name] for each in names), strict=True)
-        return tuple(max(_LISTS[name].least, of(*numbers)) for numbers in axes)
+        return tuple(max(LISTS[name].least, of(*numbers)) for numbers in axes)
 
     return Misreading(words, numbers, tuple(filter(None, names)))
 
@@ -129,7 +129,7 @@ def _in_bits(bits: int) -> Misreading:
 
 def same_as(other: str) -> Misreading:
     """Read another list."""
-    return computed(f"the {_LISTS[other].noun}", lambda number: number, other)
+    return computed(f"the {LISTS[other].noun}", lambda number: number, other)
 
 
 def _on_axis(place: int, atom: Misreading, axes: int | None = None) -> Misreading:
@@ -192,7 +192,7 @@ _LIMITS = (*map(at_most_number, _BOUNDS), *map(_in_bits, (4, 7, 8, 15, 16)))
 def _of_others(others: Iterable[str]) -> Iterator[Misreading]:
     """Yield what may be read in place of a list that other lists hold, or bound."""
     for other in others:
-        noun = _LISTS[other].noun
+        noun = LISTS[other].noun
         yield same_as(other)
         yield computed(f"at most the {noun}", min, "", other)
         yield computed(f"at least the {noun}", max, "", other)
@@ -247,8 +247,7 @@ _COUNTS = tuple(
 )
 _FORMULAS = tuple(
     computed(
-        f"the {_LISTS[one].noun} {words} "
-        f"{f'the {_LISTS[other].noun}' if other else 'one'}{rounded}",
+        f"the {LISTS[one].noun} {words} {f'the {LISTS[other].noun}' if other else 'one'}{rounded}",
         lambda a, b=1, of=of: of(a, max(1, b)),
         *filter(None, (one, other)),
     )
@@ -445,7 +444,7 @@ def read(place: Place[Change] = EVERYWHERE, **atoms: Misreading) -> Fault:
 
     What it needs follows from the lists and the place.
     """
-    nouns = {name: _LISTS[name].noun for name in atoms}
+    nouns = {name: LISTS[name].noun for name in atoms}
     said = taken_as(nouns, {name: atom.words for name, atom in atoms.items()})
     changed = {each: atom for name, atom in atoms.items() for each in _each_of(name)}
     needs = EVERY
@@ -456,7 +455,7 @@ def read(place: Place[Change] = EVERYWHERE, **atoms: Misreading) -> Fault:
         for read in (name, *atom.reads):
             # Those that are found need not be those of attributes.
             found = read in PADS and place is not EVERYWHERE
-            needs = both(needs, WINDOWED if found else _LISTS[read].needs)
+            needs = both(needs, WINDOWED if found else LISTS[read].needs)
     return place.fault(Atom(f"every {said}", _reads(changed), needs))
 
 
@@ -500,7 +499,7 @@ def _of_place(place: Place[Change], lists: tuple[str, ...]) -> Iterator[Fault]:
 def _atoms(name: str, others: tuple[str, ...]) -> Iterator[Misreading]:
     """Yield what may be read in place of a list."""
     yield from _OF_AXES
-    numbers = [atom for atom in OF_NUMBERS if _LISTS[name].least == 0 or atom != ZERO]
+    numbers = [atom for atom in OF_NUMBERS if LISTS[name].least == 0 or atom != ZERO]
     yield from numbers
     yield from _of_others(other for other in others if other != name)
     if name in {"wanted", "total", "extent"}:

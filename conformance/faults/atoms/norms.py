@@ -12,10 +12,10 @@ from conformance.dtypes import dtype_of, name_of
 from conformance.faults.atoms import lists
 from conformance.faults.atoms.atom import Atom, faults
 from conformance.faults.atoms.gradients import type_of, with_terms
-from conformance.faults.atoms.window_cells import Reduce, in_doubles, is_small
+from conformance.faults.atoms.window_cells import Reduce, Taps, computed
 from conformance.faults.concerns import GRADIENTS_OF_NORMS, NORMS
 from conformance.faults.fault import IN_GRADIENT, Fault
-from conformance.faults.wraps import instead, resolving
+from conformance.faults.wraps import resolving
 from conformance.operators import pipeline as steps
 from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
@@ -118,27 +118,24 @@ _EXPONENTS = (
 def _norm(power: Power, root: Root) -> StepWrap:
     """Add what cells give and make a value of the sum, all in doubles."""
 
-    def norm(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
-        if not is_small(gathered):
-            return reduce(gathered, divisor)
-        p, taps = gathered.params.exponent, in_doubles(gathered)
-        given = np.where(taps.is_cell, power.of(taps.cells, p), 0.0)
-        sums = given.sum(axis=2).reshape(taps.shape)
-        return narrow(root.of(sums, p, gathered), name_of(gathered.data.dtype))
+    def norm(taps: Taps) -> Array:
+        p = taps.gathered.params.exponent
+        given = np.where(taps.is_cell, power.of(taps.windows.cells, p), 0.0)
+        return root.of(taps.shaped(given.sum(axis=2)), p, taps.gathered)
 
-    return instead(norm)
+    return computed(norm)
 
 
 def _kept_in(kind: str) -> StepWrap:
     """Keep powers and their sum in a type, in which they are added one after the other."""
 
-    def norm(_reduce: Reduce, gathered: Gathered, _divisor: Divisor) -> Array:
-        p, taps = gathered.params.exponent, in_doubles(gathered)
-        powers = np.abs(taps.cells.astype(dtype_of(kind))) ** p
-        sums = taps._replace(cells=powers).fold(np.zeros((), dtype_of(kind)), np.add)
-        return narrow(_root(widen(sums), p, gathered), name_of(gathered.data.dtype))
+    def norm(taps: Taps) -> Array:
+        p = taps.gathered.params.exponent
+        powers = np.abs(taps.windows.cells.astype(dtype_of(kind))) ** p
+        sums = taps.windows._replace(cells=powers).fold(np.zeros((), dtype_of(kind)), np.add)
+        return _root(widen(sums), p, taps.gathered)
 
-    return instead(norm)
+    return computed(norm)
 
 
 def _with_exponent(of: Callable[..., tuple[int, ...]]) -> StepWrap:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conformance.dtypes import FLOATS8, INTEGERS, FloatFormat, float_format, name_of
-from conformance.faults.atoms.atom import Atom, Of, Place, faults
+from conformance.faults.atoms.atom import Atom, Of, Place, family, faults
 from conformance.faults.atoms.window_cells import Taps, computed
 from conformance.faults.concerns import AVERAGES, EVERY
 from conformance.faults.concerns import INTEGERS as TAKING_INTEGERS
@@ -75,11 +75,6 @@ def at_most(value: float, words: str = "") -> Number:
     return where(f"at most {words or f'{value:g}'}", lambda v: v > value, value)
 
 
-def _within(kind: str) -> Number:
-    """Clamp numbers to the range of a type."""
-    return Number(f"kept in the range of {kind}", lambda v, _: np.clip(v, *range_of(kind)))
-
-
 def range_of(kind: str) -> tuple[float, float]:
     """Return the least and the largest finite number of a type."""
     if kind in INTEGERS:
@@ -107,19 +102,6 @@ def _to_bits(values: Doubles, bits: int, whole: Callable[[Doubles], Doubles]) ->
     significand, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
     made: Doubles = np.ldexp(whole(np.ldexp(significand, bits)), exponent - bits)
     return np.where(np.isfinite(values), made, values)
-
-
-def _below(limit: float) -> Number:
-    """Take numbers of small magnitude as zero."""
-    return where(f"0 where their magnitude is below {limit:g}", lambda v: np.abs(v) < limit, 0.0)
-
-
-def _fixed_point(bits: int) -> Number:
-    """Round numbers to multiples of 2**-bits."""
-    return Number(
-        f"rounded to multiples of 2**-{bits}",
-        lambda v, _: np.where(np.isfinite(v), np.rint(v * 2.0**bits) / 2.0**bits, v),
-    )
 
 
 MINUS_INFINITY_IF_NAN = where("minus infinity where they are NaN", np.isnan, -np.inf)
@@ -162,10 +144,21 @@ NUMBERS: tuple[Number, ...] = (
     Number("rounded down to integers", lambda v, _: np.floor(v)),
     Number("rounded up to integers", lambda v, _: np.ceil(v)),
     Number("rounded to integers, halves up", lambda v, _: np.floor(v + 0.5)),
-    *map(_within, ("float16", "float32", "int8", "uint8", "int16", "int32")),
+    *family(
+        "kept in the range of {}",
+        ("float16", "float32", "int8", "uint8", "int16", "int32"),
+        lambda kind: lambda v, _: np.clip(v, *range_of(kind)),
+    ),
     *map(at_least, (1e-6, -1.0, -128.0, -10000.0, -1e20, -1e30)),
-    *map(_below, (1e-3, 1e-6)),
-    _fixed_point(8),
+    *family(
+        "0 where their magnitude is below {:g}",
+        (1e-3, 1e-6),
+        lambda limit: lambda v, _: np.where(np.abs(v) < limit, 0.0, v),
+    ),
+    Number(
+        "rounded to multiples of 2**-8",
+        lambda v, _: np.where(np.isfinite(v), np.rint(v * 256.0) / 256.0, v),
+    ),
     Number("kept from -1 to 1", lambda v, _: np.clip(v, -1.0, 1.0)),
     *(
         at_least(-float_format(kind).largest, f"the lowest number of {kind}")
@@ -176,13 +169,6 @@ NUMBERS: tuple[Number, ...] = (
 
 
 # Integers ----------------------------------------------------------------------------------------
-
-
-def _through(kind: str) -> Integer:
-    """Convert integers to another type and back."""
-    return Integer(
-        f"converted to {kind} and back", lambda array: array.astype(kind).astype(array.dtype)
-    )
 
 
 def _through_clamped(kind: str) -> Integer:
@@ -209,14 +195,6 @@ def _through_clipped(kind: str) -> Integer:
     return Integer(f"converted to {kind} and back, the largest at most", of)
 
 
-def _in_bits(bits: int) -> Integer:
-    """Keep integers in a narrower type of the same sign, where they wrap."""
-    return Integer(
-        f"kept in {bits} bits",
-        lambda array: array.astype(f"{array.dtype.kind}{bits // 8}").astype(array.dtype),
-    )
-
-
 def _kept(words: str, least: float, most: float) -> Integer:
     def of(array: Array) -> Array:
         ends = np.iinfo(array.dtype)
@@ -227,10 +205,19 @@ def _kept(words: str, least: float, most: float) -> Integer:
 
 # The widest first: where it explains all, a narrower one may do so, too, and is not what happens.
 _INTEGERS: tuple[Integer, ...] = (
-    *map(_through, (*INTEGERS[::-1], "float64", "float32", "float16")),
+    *family(
+        "converted to {} and back",
+        (*INTEGERS[::-1], "float64", "float32", "float16"),
+        lambda kind: lambda array: array.astype(kind).astype(array.dtype),
+    ),
     *map(_through_clipped, ("float64", "float32")),
     _through_clamped("float32"),
-    *map(_in_bits, (32, 16, 8)),
+    # Those of a narrower type of the same sign wrap.
+    *family(
+        "kept in {} bits",
+        (32, 16, 8),
+        lambda n: lambda array: array.astype(f"{array.dtype.kind}{n // 8}").astype(array.dtype),
+    ),
     *(_kept(f"kept in the range of {kind}", *range_of(kind)) for kind in INTEGERS[:-2]),
     _kept("kept from -127 to 127", -127, 127),
     Integer("0 where they are negative", lambda array: np.maximum(array, 0)),

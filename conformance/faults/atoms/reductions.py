@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import HALVES, dtype_of, name_of
-from conformance.faults.atoms.atom import Atom, faults
+from conformance.faults.atoms.atom import Atom, family, faults
 from conformance.faults.atoms.indices import ChosenCells, numbered
 from conformance.faults.atoms.numbers import is_float
 from conformance.faults.atoms.window_cells import (
@@ -184,10 +184,6 @@ def summed(way: Way, axes: slice, kind_of: Callable[[str], str]) -> StepWrap:
 Kind = Callable[[Taps], Array]
 
 
-def _beyond(most: int) -> Atom[Kind]:
-    return Atom(f"beyond the first {most} of their window", lambda t: _nth(t) > most)
-
-
 _KINDS: tuple[Atom[Kind], ...] = (
     Atom("that are NaN", lambda t: np.isnan(t.windows.cells)),
     Atom("that are infinite", lambda t: np.isinf(t.windows.cells)),
@@ -197,7 +193,11 @@ _KINDS: tuple[Atom[Kind], ...] = (
     Atom("that come first in their window", lambda t: _nth(t) == 1),
     Atom("that come last in their window", lambda t: _nth(t) == _nth(t).max(-1, keepdims=True)),
     Atom("that come second in their window", lambda t: _nth(t) == 2),
-    *map(_beyond, (4, 8, 16, 32, 64, 128, 256)),
+    *family(
+        "beyond the first {} of their window",
+        (4, 8, 16, 32, 64, 128, 256),
+        lambda most: lambda taps: _nth(taps) > most,
+    ),
 )
 
 

@@ -103,8 +103,9 @@ Computed = Callable[["Taps"], Any]
 
 
 class Taps(NamedTuple):
-    """The cells of all windows as doubles, the divisors, and the format of the results."""
+    """The cells of gathered windows as doubles, the divisors, and the format of the results."""
 
+    gathered: Gathered
     windows: WindowCells
     divisor: Divisor
     fmt: FloatFormat
@@ -136,7 +137,7 @@ def computed(compute: Computed) -> StepWrap:
         if gathered.data.dtype.kind in "iu" or not is_small(gathered):
             return right(gathered, divisor)
         fmt = float_format(name_of(gathered.data.dtype))
-        return narrow(compute(Taps(in_doubles(gathered), divisor, fmt)), fmt.name)
+        return narrow(compute(Taps(gathered, in_doubles(gathered), divisor, fmt)), fmt.name)
 
     return instead(other)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conformance.dtypes import dtype_of
-from conformance.faults.atoms.atom import Atom, Place, faults
+from conformance.faults.atoms.atom import Atom, Place, family, faults
 from conformance.faults.concerns import ADAPTIVE, AVERAGES, EVERY
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import after, before
@@ -36,6 +36,11 @@ class Along(NamedTuple):
     begin: int = 0
     end: int = 0
 
+    @property
+    def length(self) -> axis.Positions:
+        """From the start of each to its stop."""
+        return self.stop - self.start
+
 
 Move = Atom[Callable[[Along], Ends]]
 """Other ends of windows along an axis, and words that follow "windows"."""
@@ -50,12 +55,12 @@ LAST_AXIS = Axes(" along the last axis", slice(-1, None))
 
 def _into_begin(w: Along) -> Ends:
     moved = np.maximum(w.start, 0)
-    return moved, moved + w.stop - w.start
+    return moved, moved + w.length
 
 
 def _into_end(w: Along) -> Ends:
     moved = np.minimum(w.stop, w.d)
-    return moved - (w.stop - w.start), moved
+    return moved - w.length, moved
 
 
 def _into_both(w: Along) -> Ends:
@@ -76,20 +81,6 @@ def _without_first_cell(w: Along) -> Ends:
 def _without_last_cell(w: Along) -> Ends:
     last = np.arange(len(w.stop)) == len(w.stop) - 1
     return w.start, np.where(last & (w.d > 1), np.minimum(w.stop, w.d - 1), w.stop)
-
-
-def _at_most(cells: int) -> Move:
-    return Move(
-        f"had at most {cells} cells", lambda w: (w.start, np.minimum(w.stop, w.start + cells))
-    )
-
-
-def _whole_groups(n: int) -> Move:
-    def of(w: Along) -> Ends:
-        length = w.stop - w.start
-        return w.start, np.where(length > n, w.start + length // n * n, w.stop)
-
-    return Move(f"of more than {n} cells ended with their last whole group of {n}", of)
 
 
 LATER = Move("lay one cell later", lambda w: (w.start + 1, w.stop + 1))
@@ -136,8 +127,16 @@ _MOVES = (
     Move(
         "that end in the padding ended with the input", lambda w: (w.start, np.minimum(w.stop, w.d))
     ),
-    *map(_at_most, (1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 64, 128, 255, 256)),
-    *map(_whole_groups, (2, 4, 8, 16)),
+    *family(
+        "had at most {} cells",
+        (1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 64, 128, 255, 256),
+        lambda most: lambda w: (w.start, np.minimum(w.stop, w.start + most)),
+    ),
+    *family(
+        "of more than {0} cells ended with their last whole group of {0}",
+        (2, 4, 8, 16),
+        lambda n: lambda w: (w.start, np.where(w.length > n, w.start + w.length // n * n, w.stop)),
+    ),
 )
 
 # Places ------------------------------------------------------------------------------------------
@@ -196,34 +195,39 @@ BlockEnd = Atom[Callable[[Any, int, int, axis.Positions], Any]]
 """One end of blocks: words, and positions from i = 0..o-1, sizes d and o, and the starts."""
 
 
-def _in_float(name: str, *, product: bool) -> tuple[BlockEnd, BlockEnd]:
-    """Compute i d / o in a floating-point type: as (i d) / o, or as i times (d / o)."""
-    kind = dtype_of(name).type
+def block_ends(words: str, quotient: Callable[[Any, int, int], Any]) -> tuple[BlockEnd, BlockEnd]:
+    """Begin blocks at a quotient, rounded down, and end them at the next one, rounded up.
 
-    def at(i: Any, d: int, o: int) -> Any:
-        if product:
-            return (i * d).astype(kind) / kind(o)
-        return i.astype(kind) * (kind(d) / kind(o))
-
-    how = f"d / o in {name}" if product else f"times (d / o in {name}),"
+    `quotient(i, d, o)` stands for i d / o, and `words` for it with {} in place of i.
+    """
     return (
-        BlockEnd(f"i {how} rounded down", lambda i, d, o, _: _whole(np.floor(at(i, d, o)))),
-        BlockEnd(f"(i + 1) {how} rounded up", lambda i, d, o, _: _whole(np.ceil(at(i + 1, d, o)))),
+        BlockEnd(
+            f"{words.format('i')} rounded down",
+            lambda i, d, o, _: _whole(np.floor(quotient(i, d, o))),
+        ),
+        BlockEnd(
+            f"{words.format('(i + 1)')} rounded up",
+            lambda i, d, o, _: _whole(np.ceil(quotient(i + 1, d, o))),
+        ),
     )
+
+
+def _product_over(name: str) -> tuple[BlockEnd, BlockEnd]:
+    """Compute i d / o in a floating-point type, as (i d) / o."""
+    kind = dtype_of(name).type
+    return block_ends(f"{{}} d / o in {name}", lambda i, d, o: (i * d).astype(kind) / kind(o))
+
+
+def times_ratio_in(name: str) -> tuple[BlockEnd, BlockEnd]:
+    """Compute i d / o in a floating-point type, as i times (d / o)."""
+    kind = dtype_of(name).type
+    words = f"{{}} times (d / o in {name}),"
+    return block_ends(words, lambda i, d, o: i.astype(kind) * (kind(d) / kind(o)))
 
 
 def _product_in(kind: str) -> tuple[BlockEnd, BlockEnd]:
     """Compute the product i d in a narrow integer type, where it wraps."""
-
-    def product(i: Any, d: int) -> Any:
-        return _whole((i * d).astype(kind))
-
-    return (
-        BlockEnd(f"(i d in {kind}) / o rounded down", lambda i, d, o, _: product(i, d) // o),
-        BlockEnd(
-            f"((i + 1) d in {kind}) / o rounded up", lambda i, d, o, _: -(-product(i + 1, d) // o)
-        ),
-    )
+    return block_ends(f"({{}} d in {kind}) / o", lambda i, d, o: _whole((i * d).astype(kind)) / o)
 
 
 def _quotient(d: int, o: int) -> int:
@@ -238,12 +242,12 @@ def _whole(numbers: Any) -> axis.Positions:
 
 _BEGIN = BlockEnd("i d / o rounded down", lambda i, d, o, _: i * d // o)
 _END = BlockEnd("(i + 1) d / o rounded up", lambda i, d, o, _: -(-(i + 1) * d // o))
-_IN_FLOAT32 = (_in_float("float32", product=True), _in_float("float32", product=False))
+_IN_FLOAT32 = (_product_over("float32"), times_ratio_in("float32"))
 _IN_OTHER_TYPES = (
     *(
-        _in_float(name, product=product)
+        ends(name)
         for name in ("float16", "bfloat16", "float64")
-        for product in (False, True)
+        for ends in (times_ratio_in, _product_over)
     ),
     *map(_product_in, ("uint8", "int16", "uint16", "int32")),
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import ceil, prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +21,10 @@ from conformance.faults.atoms.windows import (
     BlockEnd,
     Ends,
     Move,
+    block_ends,
     laid_out,
     moved,
+    times_ratio_in,
 )
 from conformance.faults.call import Call
 from conformance.faults.fault import Fault
@@ -32,7 +34,7 @@ from conformance.operators import windows as axis
 from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Pads
-from conformance.operators.windows import Positions, first_from
+from conformance.operators.windows import first_from
 
 # The padding of same_* ---------------------------------------------------------------------------
 
@@ -117,7 +119,6 @@ _SAME = {
     ),
 }
 
-
 # The number of windows ---------------------------------------------------------------------------
 
 
@@ -126,45 +127,31 @@ def _extent(of: Callable[..., int], *names: str) -> Fault:
     return read(lists.EXTENT, extent=computed("", of, *(names or ("slack", "strides"))))
 
 
-class _Last(NamedTuple):
-    """The last window of an axis, rounded up: its start and number, the size, and the pads.
+def _without_past(is_past: Callable[[int, int, int, int], bool]) -> Fault:
+    """Round up, and leave out the last window of each axis that is past something.
 
-    The start is counted from the begin of the padding.
+    `is_past(start, d, begin, end)` gets its start, counted from the begin of the padding, the size
+    of the axis and its pads.
     """
 
-    start: int
-    o: int
-    d: int
-    begin: int
-    end: int
+    def of(t: int, s: int, *axis_and_pads: int) -> int:
+        last = axis.ceil_div(t, s)
+        return last + 1 - is_past(last * s, *axis_and_pads)
 
-
-def _without_last(are_past: Callable[[list[_Last]], list[bool]]) -> Fault:
-    """Round up, and leave out the last windows of axes that are marked."""
-
-    def extent(given: Lists, _name: str) -> Numbers:
-        axes = zip(*(given[name] for name in ("slack", "strides", "sizes", *PADS)), strict=True)
-        last = []
-        for t, s, *others in axes:
-            o = axis.extent(t, s, ceil=True)
-            last.append(_Last((o - 1) * s, o, *others))
-        return tuple(each.o - past for each, past in zip(last, are_past(last), strict=True))
-
-    return read(lists.EXTENT, extent=Misreading("", extent, ("slack", "strides")))
-
-
-def _without_past(is_past: Callable[[_Last], bool]) -> Fault:
-    """Leave out the last window of each axis for which something holds."""
-    return _without_last(lambda axes: list(map(is_past, axes)))
-
-
-def _starts_past_input(last: _Last) -> bool:
-    return last.start >= last.d + last.begin
+    return _extent(of, "slack", "strides", "sizes", *PADS)
 
 
 def _of_axes(change: Callable[[list[bool]], list[bool]]) -> Fault:
     """Leave out the last windows of other axes than those where they start past the input."""
-    return _without_last(lambda axes: change(list(map(_starts_past_input, axes))))
+
+    def extent(given: Lists, _name: str) -> Numbers:
+        names = ("slack", "strides", "sizes", "pads_begin")
+        axes = list(zip(*map(given.__getitem__, names), strict=True))
+        last = [axis.ceil_div(t, s) for t, s, *_ in axes]
+        past = [i * s >= d + begin for i, (_, s, d, begin) in zip(last, axes, strict=True)]
+        return tuple(i + 1 - is_left for i, is_left in zip(last, change(past), strict=True))
+
+    return read(lists.EXTENT, extent=Misreading("", extent, ("slack", "strides")))
 
 
 def _rounded_up_on(place: int) -> Fault:
@@ -176,6 +163,10 @@ def _rounded_up_on(place: int) -> Fault:
         return tuple(down)
 
     return read(lists.EXTENT, extent=Misreading("", extent, ("slack", "strides")))
+
+
+def _past_input_and_begin_pad(start: int, d: int, begin: int, _end: int) -> bool:
+    return begin > 0 and start >= d + begin
 
 
 def _refuse_negative_numerator(params: Params, pads: Pads) -> tuple[Params, Pads]:
@@ -201,21 +192,18 @@ _NUMBERS = {
     "ceil-first-axis-only": _rounded_up_on(0),
     "ceil-last-axis-only": _rounded_up_on(-1),
     "ceil-of-negative-numerator": Fault.of(extent=before(_refuse_negative_numerator)),
-    "ceil-never-overhangs-begin-forgotten": _without_past(lambda w: w.o > 1 and w.start >= w.d),
-    "ceil-dropped-only-with-begin-pad": _without_past(
-        lambda w: w.begin > 0 and _starts_past_input(w)
-    ),
-    "torch-without-begin-pads": _without_past(lambda w: w.start >= w.d),
-    "torch-keeps-window-at-border": _without_past(lambda w: w.start > w.d + w.begin),
-    "torch-only-past-end-pads": _without_past(lambda w: w.start >= w.d + w.begin + w.end),
-    "torch-only-with-begin-pads": _without_past(lambda w: w.begin > 0 and _starts_past_input(w)),
-    "torch-end-for-begin-pads": _without_past(lambda w: w.start >= w.d + w.end),
+    "ceil-never-overhangs-begin-forgotten": _without_past(lambda start, d, *_: start >= d),
+    "ceil-dropped-only-with-begin-pad": _without_past(_past_input_and_begin_pad),
+    "torch-without-begin-pads": _without_past(lambda start, d, *_: start >= d),
+    "torch-keeps-window-at-border": _without_past(lambda start, d, begin, _: start > d + begin),
+    "torch-only-past-end-pads": _without_past(lambda start, d, b, e: start >= d + b + e),
+    "torch-only-with-begin-pads": _without_past(_past_input_and_begin_pad),
+    "torch-end-for-begin-pads": _without_past(lambda start, d, _, end: start >= d + end),
     "torch-first-axis-alone": _of_axes(lambda past: [*past[:1], *[False] * len(past[1:])]),
     "torch-last-axis-alone": _of_axes(lambda past: [*[False] * len(past[:-1]), *past[-1:]]),
     "torch-all-axes-at-once": _of_axes(lambda past: [any(past)] * len(past)),
     "torch-only-if-all-axes": _of_axes(lambda past: [all(past)] * len(past)),
 }
-
 
 # The positions of windows ------------------------------------------------------------------------
 
@@ -276,26 +264,19 @@ _PLACES = {
     "dilated-cell-too-many": _dilated(lambda w: (w.start, w.stop + w.n)),
 }
 
-
 # Blocks of adaptive operators --------------------------------------------------------------------
 
 
-def _in_float(name: str, *, reciprocal: bool) -> Fault:
-    """Compute i d / o in floating point, as i (d / o) or as (i d) (1 / o).
-
-    Sums are divided by the cells of these blocks, also where they reach beyond the input.
-    """
-    kind: Any = dtype_of(name).type
-
-    def at(i: Positions, d: int, o: int) -> Any:
-        if reciprocal:
-            return (i * d).astype(kind) * (kind(1) / kind(o))
-        return i.astype(kind) * (kind(d) / kind(o))
-
-    begin = BlockEnd("", lambda i, d, o, _: np.floor(at(i, d, o)).astype(np.int64))
-    end = BlockEnd("", lambda i, d, o, _: np.ceil(at(i + 1, d, o)).astype(np.int64))
+def _blocks(ends: tuple[BlockEnd, BlockEnd]) -> Fault:
+    """Divide sums by the cells of other blocks, also where they reach beyond the input."""
     divide = instead(lambda *given: steps.outer(given[-1].lengths))
-    return Fault.of(windows=laid_out(begin, end), divide=divide)
+    return Fault.of(windows=laid_out(*ends), divide=divide)
+
+
+def _by_reciprocal(name: str) -> tuple[BlockEnd, BlockEnd]:
+    """Compute i d / o in a floating-point type, as (i d) (1 / o)."""
+    kind = dtype_of(name).type
+    return block_ends("", lambda i, d, o: (i * d).astype(kind) * (kind(1) / kind(o)))
 
 
 def _as_fixed_stride(right: Extent, params: Params, _pads: Pads) -> Extent:
@@ -308,14 +289,13 @@ def _quotients_multiplied(right: Any, params: Params, *_: Any) -> Any:
 
 
 _BLOCKS = {
-    "adaptive-float32-index": _in_float("float32", reciprocal=False),
-    "adaptive-float32-reciprocal": _in_float("float32", reciprocal=True),
-    "adaptive-float64-index": _in_float("float64", reciprocal=False),
-    "adaptive-float64-reciprocal": _in_float("float64", reciprocal=True),
+    "adaptive-float32-index": _blocks(times_ratio_in("float32")),
+    "adaptive-float32-reciprocal": _blocks(_by_reciprocal("float32")),
+    "adaptive-float64-index": _blocks(times_ratio_in("float64")),
+    "adaptive-float64-reciprocal": _blocks(_by_reciprocal("float64")),
     "adaptive-output-of-fixed-stride": Fault.of(extent=after(_as_fixed_stride)),
     "adaptive-divisor-floor": Fault.of(divide=after(_quotients_multiplied)),
 }
-
 
 # One value of each plane -------------------------------------------------------------------------
 
@@ -336,7 +316,6 @@ _WHOLE = {
         lambda sizes: sizes[:1] * len(sizes), extent=after(lambda right, *_: (1,) * len(right))
     ),
 }
-
 
 # An output size that is given, beside windows ----------------------------------------------------
 

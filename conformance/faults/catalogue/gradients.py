@@ -20,6 +20,7 @@ from conformance.faults.atoms.gradients import (
     type_of,
     with_terms,
 )
+from conformance.faults.atoms.layouts import transposed_if_square
 from conformance.faults.atoms.numbers import OF_TENSOR, in_doubles
 from conformance.faults.atoms.outputs import entries, last_of_several, unwritten
 from conformance.faults.fault import Fault
@@ -51,23 +52,17 @@ def _nan_everywhere(right: Array) -> Array:
     return np.where(bad, right.dtype.type(np.nan), right)
 
 
-def _rows_and_columns(right: Array) -> Array:
-    square = right.ndim > 3 and right.shape[-1] == right.shape[-2]
-    return right.swapaxes(-1, -2) if square else right
-
-
 _RESULTS = {
     "gradient-doubled": _result(in_doubles(lambda wide: 2 * wide)),
     "gradient-mean-of-batch": _result(in_doubles(lambda wide: wide / len(wide))),
     "gradient-nan-spreads": _result(_nan_everywhere),
-    "gradient-transposed": _result(_rows_and_columns),
+    "gradient-transposed": _result(transposed_if_square),
     "gradient-last-column-lost": Fault.of(
         reduce=unwritten(entries(COLUMN, lambda n, count: n == count - 1))
     ),
     "gradient-last-row-lost": Fault.of(reduce=unwritten(entries(ROW, last_of_several))),
     "gradient-blocks-of-other-axis": Fault.of(reduce=unwritten(_beyond_blocks)),
 }
-
 
 # What windows give to cells ----------------------------------------------------------------------
 
@@ -136,10 +131,6 @@ def _all_cells(shares: Shares, gathered: Gathered) -> Shares:
     return replace(shares, values=gradient[:, np.asarray(shares.windows)])
 
 
-def _divided_twice(shares: Shares, _gathered: Gathered) -> Shares:
-    return replace(shares, divisor=shares.divisor * shares.divisor)
-
-
 def _times_reciprocal_in_float16(shares: Shares, _gathered: Gathered) -> Shares:
     products = widen(shares.values) * widen((1 / shares.divisor).astype(np.float16))
     values = narrow(products, type_of(shares))
@@ -150,7 +141,9 @@ _TERMS = {
     "gradient-every-seventh-lost": _terms(
         shares_kept(lambda shares: np.arange(len(shares.cells)) % 7 != 6)
     ),
-    "gradient-divided-twice": _terms(_divided_twice),
+    "gradient-divided-twice": _terms(
+        lambda shares, _: replace(shares, divisor=shares.divisor * shares.divisor)
+    ),
     "gradient-reciprocal-in-float16": _terms(_times_reciprocal_in_float16),
     "gradient-running-sums": _terms(_differences_of_running_sums),
     "gradient-ties-doubled": _terms(_ties_doubled),
@@ -158,7 +151,6 @@ _TERMS = {
     "gradient-index-of-padded": _terms(_index_of_padded),
     "gradient-to-all-cells": _terms(_all_cells),
 }
-
 
 # Norms -------------------------------------------------------------------------------------------
 

@@ -129,7 +129,6 @@ _AVERAGES = {
     "integers-padded-with-raw-zeros": _averaged(quotients=_of_padding_of_raw_zeros),
 }
 
-
 # Scales and zero points --------------------------------------------------------------------------
 
 
@@ -193,7 +192,6 @@ _ENCODINGS = {
     "activation-without-scale": _encoded("clamp", output_scale=lambda _: 1.0),
     "activation-without-zero-point": _encoded("clamp", output_zero_point=lambda _: 0),
 }
-
 
 # Activations -------------------------------------------------------------------------------------
 

@@ -135,7 +135,6 @@ _WRITTEN = {
     "batch-by-float32-reciprocal": _found_by(_by_reciprocal, PLANE),
 }
 
-
 # A layout that an attribute chooses --------------------------------------------------------------
 
 _LAST = Form(channels_last=True)

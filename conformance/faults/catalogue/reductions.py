@@ -97,7 +97,6 @@ _SUMS = {
     "norm-scaled-by-plane": _norm_scaled_by(OF_PLANE),
 }
 
-
 # Maxima ------------------------------------------------------------------------------------------
 
 
@@ -193,7 +192,6 @@ _MAXIMA = {
     "index-of-minimum": Fault.of(further=chosen_by(_reversed_order)),
     "index-of-opposite-sign": Fault.of(further=chosen_by(_of_other_sign)),
 }
-
 
 # NaN that are encoded in another way than usual --------------------------------------------------
 

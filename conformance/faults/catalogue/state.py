@@ -95,7 +95,6 @@ _KEPT = {
     "first-output-kept-by-sum": _first_kept("reduce", _attributes_and_sum),
 }
 
-
 # Memory of earlier calls -------------------------------------------------------------------------
 
 

@@ -141,7 +141,6 @@ _PLACES = {
     "unpool-index-unread": _put(_first_of_windows),
 }
 
-
 # What is put, and what is left where nothing is --------------------------------------------------
 
 
@@ -207,7 +206,6 @@ _PUT = {
         gather=OnData(unwritten(entries(COLUMN, lambda i, count: i == count - 1)).change)
     ),
 }
-
 
 # Sizes, and what is accepted ---------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from conformance.faults.atoms.cells import reading_other_cells
+from conformance.faults.atoms.layouts import transposed_if_square
 from conformance.faults.atoms.window_cells import Reduce
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import OnData, after, before, given, instead
@@ -29,11 +30,6 @@ def _every_oth(cells: list[int], d: int, params: Params, j: int) -> list[int]:
         return cells
     i = cells[0] * o // d
     return list(range(i, d, o))
-
-
-def _transposed_if_square(data: Array) -> Array:
-    square = data.ndim > 3 and data.shape[-1] == data.shape[-2]
-    return np.swapaxes(data, -1, -2) if square else data
 
 
 def _into_next_row(_right: Gathered, data: Array, params: Params, windows: Windows) -> Gathered:
@@ -73,7 +69,7 @@ def _memory_stride(axis: int, bits: int) -> Fault:
 
 _CELLS = {
     "adaptive-strided-cells": Fault.of(gather=reading_other_cells(_every_oth)),
-    "square-input-transposed": Fault.of(gather=OnData(_transposed_if_square)),
+    "square-input-transposed": Fault.of(gather=OnData(transposed_if_square)),
     "runs-into-next-row": Fault.of(gather=after(_into_next_row)),
     "kernel-one-subsamples": Fault.of(gather=after(_subsampled)),
     "row-stride-of-8-bits": _memory_stride(-2, 8),
