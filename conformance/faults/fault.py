@@ -85,10 +85,6 @@ class Fault:
             return False
         return _meets(operator, self.needs)
 
-    def needing(self, needs: Needs) -> Fault:
-        """Return it for operators that meet other conditions, too."""
-        return self.but(needs=self.needs & needs)
-
     def but(self, **changes: Any) -> Fault:
         """Return it with other fields."""
         return replace(self, **changes)

@@ -62,19 +62,19 @@ class Refusing:
         return checked
 
 
-def before(change: Callable[..., tuple[Any, ...]]) -> StepWrap:
-    """Run a step with other arguments: those that `change(*arguments)` returns."""
-    return lambda right: lambda *given: right(*change(*given))
+def before(change: Callable[..., tuple[Any, ...]], *first: Any) -> StepWrap:
+    """Run a step with other arguments: those that `change(*first, *arguments)` returns."""
+    return lambda right: lambda *given: right(*change(*first, *given))
 
 
-def after(change: Callable[..., Any]) -> StepWrap:
-    """Run a step, but return `change(its result, *arguments)`."""
-    return lambda right: lambda *given: change(right(*given), *given)
+def after(change: Callable[..., Any], *first: Any) -> StepWrap:
+    """Run a step, but return `change(*first, its result, *arguments)`."""
+    return lambda right: lambda *given: change(*first, right(*given), *given)
 
 
-def instead(compute: Callable[..., Any]) -> StepWrap:
-    """Run `compute(step, *arguments)` in place of a step."""
-    return lambda right: lambda *given: compute(right, *given)
+def instead(compute: Callable[..., Any], *first: Any) -> StepWrap:
+    """Run `compute(*first, step, *arguments)` in place of a step."""
+    return lambda right: lambda *given: compute(*first, right, *given)
 
 
 def resolving(change: Callable[[Params], Params]) -> StepWrap:

@@ -24,7 +24,6 @@ from conformance.faults.atoms import (
     lists,
     norms,
     numbers,
-    outputs,
     reductions,
     windows,
     words,
@@ -33,7 +32,7 @@ from conformance.faults.fault import Fault
 
 KINDS = {
     "calls": (calls,),
-    "entries": (entries, outputs),
+    "entries": (entries,),
     "shapes": (words, lists, layouts),
     "numbers": (norms, numbers, reductions),
     "places": (divisors, windows, cells),

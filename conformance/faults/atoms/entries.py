@@ -1,8 +1,9 @@
-"""Entries of arrays: which is read or written in place of another."""
+"""Entries of arrays: which is read or written in place of another, or is left as it was."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any, NamedTuple
@@ -12,9 +13,12 @@ import numpy.typing as npt
 
 from conformance.faults.atoms.atom import Atom, family, faults
 from conformance.faults.atoms.numbers import Change
-from conformance.faults.concerns import EVERY
+from conformance.faults.atoms.window_cells import Reduce
+from conformance.faults.concerns import AVERAGES, EVERY, SPREAD, VOLUMETRIC
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import OnData, OnOutputs
+from conformance.faults.wraps import OnData, OnOutputs, instead
+from conformance.operators.needs import Needs
+from conformance.operators.pipeline import Divisor, Gathered
 from conformance.vector import Array
 
 Numbers = npt.NDArray[np.int64]
@@ -92,8 +96,8 @@ def taken_by(unit: Unit, found: Callable[[Numbers, tuple[int, ...]], Any]) -> Ch
             return array
         lengths = unit.lengths(array.shape)
         before, after = array.shape[: numbered.start], array.shape[numbered.stop :]
-        entries = array.reshape(*before, -1, *after)
-        other: Array = entries.take(found(np.arange(prod(lengths)), lengths), numbered.start)
+        flat = array.reshape(*before, -1, *after)
+        other: Array = flat.take(found(np.arange(prod(lengths)), lengths), numbered.start)
         return other.reshape(array.shape)
 
     return change
@@ -103,13 +107,86 @@ def _taken(unit: Unit, source: Source) -> Change:
     return taken_by(unit, lambda numbers, lengths: source.of(numbers, prod(lengths)))
 
 
+# Some of them -----------------------------------------------------------------------------------
+
+Chosen = Callable[[Numbers, int], Any]
+"""From the numbers 0..count-1 of units and their count: a mask of some of them."""
+Mask = Callable[[tuple[int, ...]], Any]
+"""From the shape (N, C, o1..or) of an output, a mask that broadcasts to it."""
+
+_COUNTED = (BATCH, CHANNEL, PLANE, SLICE_OF_VOLUME, ROW, COLUMN, CELL_OF_PLANE, ROW_OF_ALL, CELL)
+_BOUNDS = (*(1 << bit for bit in range(4, 17)), 65535)
+_GROUPS = (2, 4, 8, 16, 32, 64)
+
+
+def mask_of(unit: Unit, are_in: Chosen) -> Mask:
+    """Return a mask of some units of an output: `are_in(numbers 0..count-1, count)`."""
+
+    def mask(shape: tuple[int, ...]) -> Array:
+        axes, count = unit.axes(range(len(shape))), prod(unit.lengths(shape))
+        chosen: Array = are_in(np.arange(count), count)
+        return chosen.reshape([length if axis in axes else 1 for axis, length in enumerate(shape)])
+
+    return mask
+
+
+def beyond(first: int) -> Chosen:
+    """Choose units from a number on."""
+    return lambda number, _count: number >= first
+
+
+def beyond_groups(lanes: int) -> Chosen:
+    """Choose what a loop over whole groups of `lanes` leaves over."""
+    return lambda number, count: number >= count // lanes * lanes
+
+
+def tail(lanes: int) -> Chosen:
+    """Choose what whole groups leave over, if there is a group."""
+    return lambda number, count: (count >= lanes) & beyond_groups(lanes)(number, count)
+
+
+def last_of_several(number: Numbers, count: int) -> Any:
+    """Choose the last unit, unless it is the only one."""
+    return (number == count - 1) & (count > 1)
+
+
+def unwritten(mask: Mask) -> OnOutputs:
+    """Leave some outputs at zero."""
+    return OnOutputs(lambda right: np.where(mask(right.shape), right.dtype.type(0), right))
+
+
+def _undivided(mask: Mask, reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+    """Do not divide some sums."""
+    right = reduce(gathered, divisor)
+    wrong = mask(right.shape)
+    if not wrong.any():
+        return right
+    return np.where(wrong, reduce(gathered, np.minimum(divisor, 1)), right)
+
+
+def _first_ones(unit: Unit, count: int) -> Change:
+    """Take the first units over and over."""
+    return taken_by(unit, lambda number, _lengths: number % count)
+
+
+def _last_written(unit: Unit, lanes: int) -> Change:
+    """Take the last unit of whole groups for all that these leave over."""
+
+    def found(number: Numbers, lengths: tuple[int, ...]) -> Any:
+        whole = prod(lengths) // lanes * lanes
+        return np.minimum(number, whole - 1) if whole else number
+
+    return taken_by(unit, found)
+
+
 # Faults ------------------------------------------------------------------------------------------
 
 
 def every() -> Iterator[Fault]:
-    """Yield which entry of the data is read, or of the output written."""
+    """Yield which entry of the data is read or of the output written, and which are wrong."""
     yield from faults("{}", EVERY, "gather", OnData, other_entries("the data", "read"))
     yield from faults("{}", EVERY, "reduce", OnOutputs, other_entries("the output", "returned"))
+    yield from _of_some()
 
 
 def other_entries(what: str, done: str) -> Iterator[Atom[Change]]:
@@ -117,3 +194,34 @@ def other_entries(what: str, done: str) -> Iterator[Atom[Change]]:
     for unit, source in product(_UNITS, _SOURCES):
         said = f"in place of each {unit.words} of {what}, {source.words} {done}"
         yield Atom(said, _taken(unit, source))
+
+
+def _needs(unit: Unit) -> Needs:
+    """Return what a fault of some units needs: planes of one output have but one in space."""
+    if unit is SLICE_OF_VOLUME:
+        return SPREAD & VOLUMETRIC
+    return SPREAD if unit in {ROW, COLUMN, CELL_OF_PLANE} else EVERY
+
+
+def _of_some() -> Iterator[Fault]:
+    """Yield outputs that are wrong from some number on, or beyond whole groups."""
+    for unit in _COUNTED:
+        what, needs = unit.plural, _needs(unit)
+        masks: tuple[Atom[Mask], ...] = (
+            *(Atom(f"{what} beyond {n:,}", mask_of(unit, beyond(n))) for n in _BOUNDS),
+            *(Atom(f"{what} beyond groups of {n}", mask_of(unit, tail(n))) for n in _GROUPS),
+            *(
+                Atom(f"{what} beyond the last whole group of {n}", mask_of(unit, beyond_groups(n)))
+                for n in _GROUPS
+            ),
+            Atom(f"the last of several {what}", mask_of(unit, last_of_several)),
+            Atom(f"all {what} but the first", mask_of(unit, beyond(1))),
+        )
+        yield from faults("{} left unwritten", needs, "reduce", unwritten, masks)
+        not_divided = partial(instead, _undivided)
+        yield from faults("{} not divided", needs & AVERAGES, "reduce", not_divided, masks)
+        repeated = (
+            *(Atom(f"{what} beyond {n:,}", _first_ones(unit, n)) for n in _BOUNDS),
+            *(Atom(f"{what} beyond groups of {n}", _last_written(unit, n)) for n in _GROUPS),
+        )
+        yield from faults("{} filled with earlier ones", needs, "reduce", OnOutputs, repeated)

@@ -21,7 +21,7 @@ from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.reference.gradient import Shares
-from conformance.reference.rounding import narrow, widen
+from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
 
 Power = Atom[Callable[[Array, int], Array]]
@@ -115,27 +115,18 @@ _EXPONENTS = (
 )
 
 
-def _norm(power: Power, root: Root) -> StepWrap:
-    """Add what cells give and make a value of the sum, all in doubles."""
-
-    def norm(taps: Taps) -> Array:
-        p = taps.gathered.params.exponent
-        given = np.where(taps.is_cell, power.of(taps.windows.cells, p), 0.0)
-        return root.of(taps.shaped(given.sum(axis=2)), p, taps.gathered)
-
-    return computed(norm)
+def _norm(power: Power, root: Root, taps: Taps) -> Doubles:
+    """Add what cells give and make a value of the sum."""
+    p = taps.gathered.params.exponent
+    return root.of(taps.reduced(np.add, power.of(taps.cells, p), 0.0), p, taps.gathered)
 
 
-def _kept_in(kind: str) -> StepWrap:
+def _kept_in(kind: str, taps: Taps) -> Doubles:
     """Keep powers and their sum in a type, in which they are added one after the other."""
-
-    def norm(taps: Taps) -> Array:
-        p = taps.gathered.params.exponent
-        powers = np.abs(taps.windows.cells.astype(dtype_of(kind))) ** p
-        sums = taps.windows._replace(cells=powers).fold(np.zeros((), dtype_of(kind)), np.add)
-        return _root(widen(sums), p, taps.gathered)
-
-    return computed(norm)
+    p = taps.gathered.params.exponent
+    powers = np.abs(taps.cells.astype(dtype_of(kind))) ** p
+    sums = taps.windows._replace(cells=powers).fold(np.zeros((), dtype_of(kind)), np.add)
+    return _root(widen(sums), p, taps.gathered)
 
 
 def _with_exponent(of: Callable[..., tuple[int, ...]]) -> StepWrap:
@@ -182,11 +173,11 @@ def every() -> Iterator[Fault]:
     for power, root in product(_POWERS, _ROOTS):
         if (power, root) != (_MAGNITUDES, _ROOT):
             said = root.words.format(f"the sum of {power.words}")
-            yield Fault(f"as if norms were {said}", NORMS, {"reduce": _norm(power, root)})
+            yield Fault(f"as if norms were {said}", NORMS, {"reduce": computed(_norm, power, root)})
     said = f"{IN_GRADIENT}as if norms were {_ROOT.words.format(f'the sum of {_MAGNITUDES.words}')}"
     yield from faults(f"{said} {{}}", GRADIENTS_OF_NORMS, "reduce", _gradient_of, _WEIGHTS)
     said = "as if what a cell gets were multiplied by its own power, NaN for one that is not finite"
     yield Fault(said, GRADIENTS_OF_NORMS, {"reduce": _times_powers})
-    kinds = [Atom(kind, kind) for kind in ("float16", "bfloat16", "float32")]
-    said = "as if powers and their sums were kept in {}"
-    yield from faults(said, NORMS, "reduce", _kept_in, kinds)
+    for kind in ("float16", "bfloat16", "float32"):
+        said = f"as if powers and their sums were kept in {kind}"
+        yield Fault(said, NORMS, {"reduce": computed(_kept_in, kind)})

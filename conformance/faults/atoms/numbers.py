@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -277,40 +278,32 @@ def on_cells(change: Change) -> StepWrap:
     )
 
 
-def _on_sums(change: _Of) -> StepWrap:
+def _sums(change: _Of, taps: Taps) -> Doubles:
     """Divide changed sums."""
-    return computed(lambda taps: taps.divided(change(taps.sums, taps.fmt)))
+    return taps.divided(change(taps.sums, taps.fmt))
 
 
-def _on_running_sums(change: _Of) -> StepWrap:
+def _running_sums(change: _Of, taps: Taps) -> Doubles:
     """Divide the last of running sums that are all changed."""
-
-    def compute(taps: Taps) -> Doubles:
-        added = taps.windows.fold(np.zeros(()), lambda a, b: change(a + b, taps.fmt))
-        return taps.divided(added)
-
-    return computed(compute)
+    return taps.divided(taps.windows.fold(np.zeros(()), lambda a, b: change(a + b, taps.fmt)))
 
 
-def _on_averages(change: _Of) -> StepWrap:
+def _averages(change: _Of, taps: Taps) -> Doubles:
     """Compute averages of changed cells, and change each number on the way."""
-
-    def compute(taps: Taps) -> Doubles:
-        of = taps.fmt
-        sums = taps.windows.fold(np.zeros(()), lambda a, b: change(a + change(b, of), of))
-        return np.asarray(change(taps.divided(sums), of))
-
-    return computed(compute)
+    of = taps.fmt
+    sums = taps.windows.fold(np.zeros(()), lambda a, b: change(a + change(b, of), of))
+    return np.asarray(change(taps.divided(sums), of))
 
 
-def _on_reciprocals(change: _Of) -> StepWrap:
+def _times_reciprocals(change: _Of, taps: Taps) -> Doubles:
     """Multiply sums by changed reciprocals of divisors."""
+    reciprocals = change(1.0 / np.maximum(taps.divisor, 1), taps.fmt)
+    return np.where(taps.divisor > 0, taps.sums * reciprocals, np.nan)
 
-    def compute(taps: Taps) -> Doubles:
-        reciprocals = change(1.0 / np.maximum(taps.divisor, 1), taps.fmt)
-        return np.where(taps.divisor > 0, taps.sums * reciprocals, np.nan)
 
-    return computed(compute)
+def _over_more(more: float, taps: Taps) -> Doubles:
+    """Divide sums by so much more."""
+    return np.where(taps.divisor > 0, taps.sums / (taps.divisor + more), np.nan)
 
 
 def _added_to_second(wide: Doubles, _fmt: FloatFormat) -> Doubles:
@@ -328,12 +321,22 @@ def _cut_off_results(taps: Taps) -> Doubles:
 _ANYWHERE: tuple[Place[_Of], ...] = (
     Place("as if results were {}", EVERY, "reduce", lambda of: OnOutputs(of_floats(of))),
     Place("as if cells were {}", EVERY, "reduce", lambda of: on_cells(of_floats(of))),
-    Place("as if sums were {} before the division", AVERAGES, "reduce", _on_sums),
-    Place("as if running sums were {}", AVERAGES, "reduce", _on_running_sums),
+    Place("as if sums were {} before the division", AVERAGES, "reduce", partial(computed, _sums)),
+    Place("as if running sums were {}", AVERAGES, "reduce", partial(computed, _running_sums)),
 )
 _IN_AVERAGES: tuple[Place[_Of], ...] = (
-    Place("as if cells, running sums and averages were {}", AVERAGES, "reduce", _on_averages),
-    Place("as if sums were multiplied by reciprocals {}", AVERAGES, "reduce", _on_reciprocals),
+    Place(
+        "as if cells, running sums and averages were {}",
+        AVERAGES,
+        "reduce",
+        partial(computed, _averages),
+    ),
+    Place(
+        "as if sums were multiplied by reciprocals {}",
+        AVERAGES,
+        "reduce",
+        partial(computed, _times_reciprocals),
+    ),
 )
 _OF_INTEGERS: tuple[Place[Change], ...] = (
     Place(
@@ -404,8 +407,5 @@ def of_shift(value: float, words: str) -> Iterator[Fault]:
 
 def of_divisor_shift(value: float, words: str) -> Iterator[Fault]:
     """Yield divisors that are so much more."""
-
-    def compute(taps: Taps) -> Doubles:
-        return np.where(taps.divisor > 0, taps.sums / (taps.divisor + value), np.nan)
-
-    yield Fault(f"as if divisors were {words} more", AVERAGES, {"reduce": computed(compute)})
+    said = f"as if divisors were {words} more"
+    yield Fault(said, AVERAGES, {"reduce": computed(_over_more, value)})

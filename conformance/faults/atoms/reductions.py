@@ -56,8 +56,8 @@ _COMPARISONS: tuple[Atom[Comparison], ...] = (
 )
 
 
-def _compared(comparison: Comparison) -> StepWrap:
-    return computed(lambda taps: _from_first(taps.windows, comparison))
+def _kept(comparison: Comparison, taps: Taps) -> Doubles:
+    return _from_first(taps.windows, comparison)
 
 
 def _from_first(windows: WindowCells, comparison: Comparison) -> Doubles:
@@ -96,36 +96,32 @@ def _numbers_of_kept(comparison: Comparison) -> StepWrap:
     return numbered(number)
 
 
-def _compared_by_columns(comparison: Comparison) -> StepWrap:
+def _kept_of_columns(
+    comparison: Comparison, reduce: Reduce, gathered: Gathered, divisor: Divisor
+) -> Array:
     """Fold the cells of each window along the first axes, and what that gives along the last."""
-
-    def other(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
-        if gathered.data.dtype.kind in "iu" or not is_small(gathered):
-            return reduce(gathered, divisor)
-        (*rows_lo, lo), (*rows_hi, hi) = gathered.lo, gathered.hi
-        column = np.arange(gathered.data.shape[-1])
-        data = widen(gathered.data)
-        columns = cells_of(data, (*rows_lo, column), (*rows_hi, column + 1))
-        data = _from_first(columns, comparison)
-        rows = [np.arange(n) for n in data.shape[2:-1]]
-        windows = cells_of(data, (*rows, lo), (*(row + 1 for row in rows), hi))
-        return narrow(_from_first(windows, comparison), name_of(gathered.data.dtype))
-
-    return instead(other)
+    if gathered.data.dtype.kind in "iu" or not is_small(gathered):
+        return reduce(gathered, divisor)
+    (*rows_lo, lo), (*rows_hi, hi) = gathered.lo, gathered.hi
+    column = np.arange(gathered.data.shape[-1])
+    data = widen(gathered.data)
+    columns = cells_of(data, (*rows_lo, column), (*rows_hi, column + 1))
+    data = _from_first(columns, comparison)
+    rows = [np.arange(n) for n in data.shape[2:-1]]
+    windows = cells_of(data, (*rows, lo), (*(row + 1 for row in rows), hi))
+    return narrow(_from_first(windows, comparison), name_of(gathered.data.dtype))
 
 
-def _compared_as(kinds: Mapping[str, str]) -> StepWrap:
+def _compared_as(
+    kinds: Mapping[str, str], reduce: Reduce, gathered: Gathered, divisor: Divisor
+) -> Array:
     """Compare data of some kinds by their bits as others: "f", "i" and "u", as in numpy."""
-
-    def other(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
-        data = gathered.data
-        kind = kinds.get("f" if is_float(data) else data.dtype.kind)
-        if kind is None:
-            return reduce(gathered, divisor)
-        bits = np.ascontiguousarray(data).view(f"{kind}{data.dtype.itemsize}")
-        return reduce(replace(gathered, data=bits), divisor).view(data.dtype)
-
-    return instead(other)
+    data = gathered.data
+    kind = kinds.get("f" if is_float(data) else data.dtype.kind)
+    if kind is None:
+        return reduce(gathered, divisor)
+    bits = np.ascontiguousarray(data).view(f"{kind}{data.dtype.itemsize}")
+    return reduce(replace(gathered, data=bits), divisor).view(data.dtype)
 
 
 def differences(cells: Array, lo: Array, hi: Array) -> Array:
@@ -185,11 +181,11 @@ Kind = Callable[[Taps], Array]
 
 
 _KINDS: tuple[Atom[Kind], ...] = (
-    Atom("that are NaN", lambda t: np.isnan(t.windows.cells)),
-    Atom("that are infinite", lambda t: np.isinf(t.windows.cells)),
-    Atom("that are NaN or infinite", lambda t: ~np.isfinite(t.windows.cells)),
-    Atom("that are 0", lambda t: t.windows.cells == 0),
-    Atom("that are negative", lambda t: t.windows.cells < 0),
+    Atom("that are NaN", lambda t: np.isnan(t.cells)),
+    Atom("that are infinite", lambda t: np.isinf(t.cells)),
+    Atom("that are NaN or infinite", lambda t: ~np.isfinite(t.cells)),
+    Atom("that are 0", lambda t: t.cells == 0),
+    Atom("that are negative", lambda t: t.cells < 0),
     Atom("that come first in their window", lambda t: _nth(t) == 1),
     Atom("that come last in their window", lambda t: _nth(t) == _nth(t).max(-1, keepdims=True)),
     Atom("that come second in their window", lambda t: _nth(t) == 2),
@@ -207,77 +203,59 @@ def _nth(taps: Taps) -> Array:
     return counted * taps.is_cell
 
 
-def _largest_but(kind: Kind) -> StepWrap:
-    return computed(
-        lambda taps: taps.shaped(
-            np.where(taps.is_cell & ~kind(taps), taps.windows.cells, -np.inf).max(-1)
-        )
-    )
+def _largest_but(kind: Kind, taps: Taps) -> Doubles:
+    return taps.reduced(np.maximum, np.where(kind(taps), -np.inf, taps.cells), -np.inf)
 
 
-def _weighed(*, in_sums: int = 1, in_divisors: bool = True) -> Callable[[Kind], StepWrap]:
-    """Count cells of a kind so many times in sums, and none of them in divisors if so."""
-
-    def wrap(kind: Kind) -> StepWrap:
-        def compute(taps: Taps) -> Doubles:
-            cells, chosen = taps.windows.cells, taps.is_cell & kind(taps)
-            kept = np.where(chosen & (in_sums == 0), 0.0, cells)
-            sums = kept.sum(-1) + (np.where(chosen, cells, 0.0).sum(-1) if in_sums == 2 else 0.0)
-            divisor = None if in_divisors else taps.divisor - taps.shaped(chosen.sum(-1))
-            return taps.divided(taps.shaped(sums), divisor)
-
-        return computed(compute)
-
-    return wrap
+def _weighed(in_sums: int, in_divisors: int, kind: Kind, taps: Taps) -> Doubles:
+    """Count cells of a kind so many times in sums, and in divisors."""
+    chosen = taps.is_cell & kind(taps)
+    sums = taps.reduced(np.add, np.where(chosen & (in_sums == 0), 0.0, taps.cells), 0.0)
+    sums += taps.reduced(np.add, np.where(chosen & (in_sums == 2), taps.cells, 0.0), 0.0)
+    left_out = 0 if in_divisors else taps.shaped(chosen.sum(-1))
+    return taps.divided(sums, taps.divisor - left_out)
 
 
 # Other values of a window, and other starts ------------------------------------------------------
 
 
-def _value_at(place: Callable[[Array], Array]) -> Computed:
-    """Return the cell of each window that has a number from 1 on."""
-
-    def compute(taps: Taps) -> Doubles:
-        nth = _nth(taps)
-        chosen = nth == place(nth.max(-1, keepdims=True))
-        return taps.shaped(np.where(chosen, taps.windows.cells, 0.0).sum(-1))
-
-    return compute
+def _value_at(place: Callable[[Array], Any], taps: Taps) -> Doubles:
+    """Return the cell of each window that has a number from 1 on, given that of the last one."""
+    nth = _nth(taps)
+    chosen = nth == place(nth.max(-1, keepdims=True))
+    return taps.reduced(np.add, np.where(chosen, taps.cells, 0.0), 0.0)
 
 
-def _folded(ufunc: np.ufunc, empty: float) -> Computed:
-    return lambda taps: taps.shaped(
-        ufunc.reduce(np.where(taps.is_cell, taps.windows.cells, empty), axis=-1)
-    )
+def _folded(ufunc: np.ufunc, empty: float, taps: Taps) -> Doubles:
+    return taps.reduced(ufunc, taps.cells, empty)
 
 
-def _average(of: Callable[[Doubles], Doubles]) -> Computed:
+def _average(of: Callable[[Doubles], Doubles], taps: Taps) -> Doubles:
     """Return the average of numbers made of the cells inside the input."""
-
-    def compute(taps: Taps) -> Doubles:
-        sums = np.where(taps.is_cell, of(taps.windows.cells), 0.0).sum(-1)
-        return taps.shaped(sums / np.maximum(taps.is_cell.sum(-1), 1))
-
-    return compute
-
-
-def _largest_magnitude(taps: Taps) -> Doubles:
-    return taps.shaped(np.where(taps.is_cell, np.abs(taps.windows.cells), 0.0).max(-1, initial=0.0))
+    counts = taps.shaped(taps.is_cell.sum(-1))
+    return taps.reduced(np.add, of(taps.cells), 0.0) / np.maximum(counts, 1)
 
 
 _REDUCTIONS: tuple[Atom[Computed], ...] = (
-    Atom("the first cell of its window", _value_at(lambda _: np.ones((), np.int64))),
-    Atom("the last cell of its window", _value_at(lambda last: last)),
-    Atom("the middle cell of its window", _value_at(lambda last: (last + 1) // 2)),
-    Atom("the sum of its window", _folded(np.add, 0.0)),
-    Atom("the smallest cell of its window", _folded(np.minimum, np.inf)),
-    Atom("the largest cell of its window", _folded(np.maximum, -np.inf)),
-    Atom("the largest magnitude of its window", _largest_magnitude),
-    Atom("the average of the cells of its window", _average(lambda v: v)),
-    Atom("the average magnitude of the cells of its window", _average(np.abs)),
-    Atom("the average square of the cells of its window", _average(np.square)),
-    Atom("the root of the average square of its window", lambda t: np.sqrt(_average(np.square)(t))),
+    Atom("the first cell of its window", partial(_value_at, lambda _: 1)),
+    Atom("the last cell of its window", partial(_value_at, lambda last: last)),
+    Atom("the middle cell of its window", partial(_value_at, lambda last: (last + 1) // 2)),
+    Atom("the sum of its window", partial(_folded, np.add, 0.0)),
+    Atom("the smallest cell of its window", partial(_folded, np.minimum, np.inf)),
+    Atom("the largest cell of its window", partial(_folded, np.maximum, -np.inf)),
+    Atom(
+        "the largest magnitude of its window",
+        lambda taps: taps.reduced(np.maximum, np.abs(taps.cells), 0.0),
+    ),
+    Atom("the average of the cells of its window", partial(_average, lambda cells: cells)),
+    Atom("the average magnitude of the cells of its window", partial(_average, np.abs)),
+    Atom("the average square of the cells of its window", partial(_average, np.square)),
+    Atom(
+        "the root of the average square of its window",
+        lambda taps: np.sqrt(_average(np.square, taps)),
+    ),
 )
+
 
 _CARRIED = (Atom("in its row", -1), Atom("in its plane", 2), Atom("anywhere", 0))
 _KINDS_OF_SUMS: tuple[Atom[Callable[[str], str]], ...] = (
@@ -288,20 +266,18 @@ _KINDS_OF_SUMS: tuple[Atom[Callable[[str], str]], ...] = (
 )
 
 
-def _carried(ufunc: np.ufunc, first_axis: int) -> StepWrap:
+def _carried(
+    ufunc: np.ufunc, first_axis: int, right: Reduce, gathered: Gathered, divisor: Divisor
+) -> Array:
     """Start each window from the sum or maximum of the one before."""
-
-    def other(right: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
-        results = right(gathered, divisor)
-        if results.dtype.kind in "iu":
-            return results
-        by = np.maximum(divisor, 1) if ufunc is np.add else np.ones_like(divisor)
-        wide = widen(results) * by
-        flat = wide.reshape(*wide.shape[: first_axis % wide.ndim], -1)
-        carried = ufunc.accumulate(flat, axis=-1).reshape(wide.shape)
-        return narrow(carried / by, name_of(results.dtype))
-
-    return instead(other)
+    results = right(gathered, divisor)
+    if results.dtype.kind in "iu":
+        return results
+    by = np.maximum(divisor, 1) if ufunc is np.add else np.ones_like(divisor)
+    wide = widen(results) * by
+    flat = wide.reshape(*wide.shape[: first_axis % wide.ndim], -1)
+    carried = ufunc.accumulate(flat, axis=-1).reshape(wide.shape)
+    return narrow(carried / by, name_of(results.dtype))
 
 
 def _from_first_of_plane(right: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
@@ -316,22 +292,22 @@ def _from_first_of_plane(right: Reduce, gathered: Gathered, divisor: Divisor) ->
 def every() -> Iterator[Fault]:
     """Yield what is made of the cells of a window, and cells that are left out."""
     yield from faults("as if the result were {}", EVERY, "reduce", computed, _REDUCTIONS)
-    yield from faults("as if {}", MAXIMUM, "reduce", _compared, _COMPARISONS)
+    yield from faults("as if {}", MAXIMUM, "reduce", partial(computed, _kept), _COMPARISONS)
     said = "as if {}, down each column and then from column to column"
     needs = MAXIMUM & SEVERAL_AXES
-    yield from faults(said, needs, "reduce", _compared_by_columns, _COMPARISONS)
+    yield from faults(said, needs, "reduce", partial(instead, _kept_of_columns), _COMPARISONS)
     for each in _COMPARISONS:
-        replaces = {"reduce": _compared(each.of), "further": _numbers_of_kept(each.of)}
+        replaces = {"reduce": computed(_kept, each.of), "further": _numbers_of_kept(each.of)}
         yield Fault(f"as if {each.words}, for values and indices", INDEXED, replaces)
     kinds = (
         Atom("floating-point numbers were compared as signed integers", {"f": "i"}),
         Atom("floating-point numbers were compared as unsigned integers", {"f": "u"}),
         Atom("signed and unsigned integers were compared as the others", {"i": "u", "u": "i"}),
     )
-    yield from faults("as if {}", MAXIMUM, "reduce", _compared_as, kinds)
+    yield from faults("as if {}", MAXIMUM, "reduce", partial(instead, _compared_as), kinds)
     for of, needs, ufunc in (("sum", AVERAGES, np.add), ("maximum", MAXIMUM, np.maximum)):
         said = f"as if a {of} started from that of the window before it {{}}"
-        yield from faults(said, needs, "reduce", partial(_carried, ufunc), _CARRIED)
+        yield from faults(said, needs, "reduce", partial(instead, _carried, ufunc), _CARRIED)
     said = "as if a maximum started from the first cell of its plane"
     yield Fault(said, MAXIMUM, {"reduce": instead(_from_first_of_plane)})
     every_axis = Axes(" along every axis", slice(None))
@@ -344,11 +320,13 @@ def every() -> Iterator[Fault]:
 
 def _of_kinds() -> Iterator[Fault]:
     """Yield kinds of cells that are left out, or added twice."""
-    yield from faults("as if cells {} were left out", MAXIMUM, "reduce", _largest_but, _KINDS)
-    for said, wrap in (
-        ("left out of sums", _weighed(in_sums=0)),
-        ("left out of sums and divisors", _weighed(in_sums=0, in_divisors=False)),
-        ("left out of divisors", _weighed(in_divisors=False)),
-        ("added twice", _weighed(in_sums=2)),
+    but = partial(computed, _largest_but)
+    yield from faults("as if cells {} were left out", MAXIMUM, "reduce", but, _KINDS)
+    for said, in_sums, in_divisors in (
+        ("left out of sums", 0, 1),
+        ("left out of sums and divisors", 0, 0),
+        ("left out of divisors", 1, 0),
+        ("added twice", 2, 1),
     ):
+        wrap = partial(computed, _weighed, in_sums, in_divisors)
         yield from faults(f"as if cells {{}} were {said}", AVERAGES, "reduce", wrap, _KINDS)

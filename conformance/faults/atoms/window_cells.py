@@ -111,9 +111,14 @@ class Taps(NamedTuple):
     fmt: FloatFormat
 
     @property
+    def cells(self) -> Doubles:
+        """The cells of all windows, (N * C, windows, taps)."""
+        return self.windows.cells
+
+    @property
     def is_cell(self) -> Array:
         """Which taps are cells, in the shape of the cells."""
-        return np.broadcast_to(self.windows.is_cell, self.windows.cells.shape)
+        return np.broadcast_to(self.windows.is_cell, self.cells.shape)
 
     @property
     def sums(self) -> Doubles:
@@ -124,20 +129,24 @@ class Taps(NamedTuple):
         """Return one value for each window in the output's shape."""
         return values.reshape(self.windows.shape)
 
+    def reduced(self, ufunc: np.ufunc, values: Doubles, empty: float) -> Doubles:
+        """Reduce values of the cells of each window, with another for taps that are none."""
+        return self.shaped(ufunc.reduce(np.where(self.is_cell, values, empty), axis=-1))
+
     def divided(self, sums: Doubles, divisor: Any = None) -> Doubles:
         """Divide sums, given in the output's shape."""
         by = self.divisor if divisor is None else divisor
         return np.where(self.divisor > 0, sums / np.maximum(by, 1), np.nan)
 
 
-def computed(compute: Computed) -> StepWrap:
-    """Compute floating-point results from the cells of windows in doubles, rounded once."""
+def computed(compute: Callable[..., Any], *first: Any) -> StepWrap:
+    """Compute floating-point results in doubles, rounded once: `compute(*first, Taps)`."""
 
     def other(right: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
         if gathered.data.dtype.kind in "iu" or not is_small(gathered):
             return right(gathered, divisor)
         fmt = float_format(name_of(gathered.data.dtype))
-        return narrow(compute(Taps(gathered, in_doubles(gathered), divisor, fmt)), fmt.name)
+        return narrow(compute(*first, Taps(gathered, in_doubles(gathered), divisor, fmt)), fmt.name)
 
     return instead(other)
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import name_of
-from conformance.faults.atoms.entries import COLUMN, ROW
+from conformance.faults.atoms.entries import COLUMN, ROW, last_of_several, mask_of, unwritten
 from conformance.faults.atoms.gradients import (
     ChangedGradient,
     Terms,
@@ -22,7 +22,6 @@ from conformance.faults.atoms.gradients import (
 )
 from conformance.faults.atoms.layouts import transposed_if_square
 from conformance.faults.atoms.numbers import OF_TENSOR, in_doubles
-from conformance.faults.atoms.outputs import entries, last_of_several, unwritten
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import OnOutputs
 from conformance.operators.pipeline import Gathered
@@ -58,9 +57,9 @@ _RESULTS = {
     "gradient-nan-spreads": _result(_nan_everywhere),
     "gradient-transposed": _result(transposed_if_square),
     "gradient-last-column-lost": Fault.of(
-        reduce=unwritten(entries(COLUMN, lambda n, count: n == count - 1))
+        reduce=unwritten(mask_of(COLUMN, lambda n, count: n == count - 1))
     ),
-    "gradient-last-row-lost": Fault.of(reduce=unwritten(entries(ROW, last_of_several))),
+    "gradient-last-row-lost": Fault.of(reduce=unwritten(mask_of(ROW, last_of_several))),
     "gradient-blocks-of-other-axis": Fault.of(reduce=unwritten(_beyond_blocks)),
 }
 

@@ -9,9 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from conformance.faults.atoms.entries import CELL_OF_PLANE, CHANNEL, PLANE, Numbers, Unit, taken_by
+from conformance.faults.atoms.entries import (
+    CELL_OF_PLANE,
+    CHANNEL,
+    PLANE,
+    Numbers,
+    Unit,
+    beyond,
+    mask_of,
+    tail,
+    taken_by,
+    unwritten,
+)
 from conformance.faults.atoms.numbers import Change, in_doubles
-from conformance.faults.atoms.outputs import beyond, entries, tail, unwritten
 from conformance.faults.call import Call
 from conformance.faults.concerns import GRADIENTS
 from conformance.faults.fault import BACKWARD, Fault
@@ -43,7 +53,7 @@ def _of_first_window(right: Array) -> Array:
 
 def _unwritten_in_odd_rows(lanes: int) -> Fault:
     """Leave channels beyond whole groups unwritten where rows have odd length."""
-    mask = entries(CHANNEL, tail(lanes))
+    mask = mask_of(CHANNEL, tail(lanes))
     return Fault.of(reduce=unwritten(lambda shape: mask(shape) & bool(shape[-1] % 2)))
 
 
@@ -53,7 +63,7 @@ def _of_large_windows(most: int, channels: int = 0) -> Fault:
     def change(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
         ranges = zip(gathered.lo, gathered.hi, strict=True)
         cells = steps.outer([np.maximum(hi - lo, 0) for lo, hi in ranges])
-        wrong = (cells > most) & entries(CHANNEL, beyond(channels))(right.shape)
+        wrong = (cells > most) & mask_of(CHANNEL, beyond(channels))(right.shape)
         return np.where(wrong, right.dtype.type(0), right)
 
     return Fault.of(reduce=after(change))
@@ -119,11 +129,7 @@ _WRITTEN = {
     "whole-channel-norm": _merged(1, np.sum),
     "channel-tail-16-unwritten-in-odd-rows": _unwritten_in_odd_rows(16),
     "channel-tail-32-unwritten-in-odd-rows": _unwritten_in_odd_rows(32),
-    "full-channel-blocks-unwritten": Fault.of(
-        reduce=unwritten(
-            entries(CHANNEL, lambda number, count: np.full(number.shape, count % 8 == 0))
-        )
-    ),
+    "full-channel-blocks-unwritten": Fault.of(reduce=unwritten(lambda shape: shape[1] % 8 == 0)),
     "windows-above-256-unwritten": _of_large_windows(256),
     "windows-above-1024-unwritten": _of_large_windows(1024),
     "windows-above-4096-unwritten": _of_large_windows(4096),

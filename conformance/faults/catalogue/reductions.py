@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import FLOATS8, dtype_of, float_format, name_of
-from conformance.faults.atoms.entries import BATCH, CHANNEL, COLUMN
+from conformance.faults.atoms.entries import (
+    BATCH,
+    CHANNEL,
+    COLUMN,
+    Mask,
+    beyond,
+    beyond_groups,
+    mask_of,
+)
 from conformance.faults.atoms.indices import ChosenCells, chosen_by, numbered
 from conformance.faults.atoms.numbers import (
     LOWEST_IF_MINUS_INFINITY,
@@ -23,7 +31,6 @@ from conformance.faults.atoms.numbers import (
     on_cells,
     range_of,
 )
-from conformance.faults.atoms.outputs import Mask, beyond, beyond_groups, entries
 from conformance.faults.atoms.reductions import differences, summed, unless_smaller
 from conformance.faults.atoms.window_cells import Reduce, padded_window_cells, window_cells
 from conformance.faults.fault import Fault
@@ -36,18 +43,14 @@ from conformance.vector import Array
 # Averages and norms ------------------------------------------------------------------------------
 
 
-def _added_in(kind: str) -> Fault:
+def _added_in(kind: str, _reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
     """Add cells in a type, from the first cell of a window on."""
-
-    def average(_reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
-        cells = narrow(widen(gathered.data), kind)
-        taps = window_cells(replace(gathered, data=cells))
-        sums = taps.fold(np.zeros((), cells.dtype), lambda a, b: a + b)
-        counts = np.maximum(divisor, 1).astype(dtype_of(kind))
-        averages = np.where(divisor > 0, sums / counts, np.nan)
-        return narrow(widen(averages), name_of(gathered.data.dtype))
-
-    return Fault.of(reduce=instead(average))
+    cells = narrow(widen(gathered.data), kind)
+    taps = window_cells(replace(gathered, data=cells))
+    sums = taps.fold(np.zeros((), cells.dtype), lambda a, b: a + b)
+    counts = np.maximum(divisor, 1).astype(dtype_of(kind))
+    averages = np.where(divisor > 0, sums / counts, np.nan)
+    return narrow(widen(averages), name_of(gathered.data.dtype))
 
 
 def _matrix_product(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
@@ -73,28 +76,24 @@ def _clipped_at_padding(reduce: Reduce, gathered: Gathered, divisor: Divisor) ->
     return narrow(averages, name_of(gathered.data.dtype))
 
 
-def _norm_scaled_by(span: Span) -> Fault:
+def _norm_scaled_by(span: Span, _reduce: Reduce, gathered: Gathered, _divisor: Divisor) -> Array:
     """Divide cells by the largest magnitude of a part before powers are taken, all in doubles."""
-
-    def norm(_reduce: Reduce, gathered: Gathered, _divisor: Divisor) -> Array:
-        p, scale = gathered.params.exponent, span.largest(gathered.data)
-        taps = window_cells(replace(gathered, data=np.abs(widen(gathered.data)) / scale))
-        sums = np.where(taps.is_cell, taps.cells**p, 0.0).sum(axis=2).reshape(taps.shape)
-        return narrow(scale * sums ** (1.0 / p), name_of(gathered.data.dtype))
-
-    return Fault.of(reduce=instead(norm))
+    p, scale = gathered.params.exponent, span.largest(gathered.data)
+    taps = window_cells(replace(gathered, data=np.abs(widen(gathered.data)) / scale))
+    sums = np.where(taps.is_cell, taps.cells**p, 0.0).sum(axis=2).reshape(taps.shape)
+    return narrow(scale * sums ** (1.0 / p), name_of(gathered.data.dtype))
 
 
 _SUMS = {
-    **{f"sums-in-{kind}": _added_in(kind) for kind in FLOATS8},
+    **{f"sums-in-{kind}": Fault.of(reduce=instead(_added_in, kind)) for kind in FLOATS8},
     "prefix-sums-of-float64-in-float32": Fault.of(
         reduce=summed(differences, slice(None), lambda _: "float32")
     ),
     "zero-times-infinity": Fault.of(reduce=instead(_matrix_product)),
     "sum-clipped-at-padding": Fault.of(reduce=instead(_clipped_at_padding)),
-    "norm-scaled-by-tensor": _norm_scaled_by(OF_TENSOR),
-    "norm-scaled-by-batch": _norm_scaled_by(OF_BATCH),
-    "norm-scaled-by-plane": _norm_scaled_by(OF_PLANE),
+    "norm-scaled-by-tensor": Fault.of(reduce=instead(_norm_scaled_by, OF_TENSOR)),
+    "norm-scaled-by-batch": Fault.of(reduce=instead(_norm_scaled_by, OF_BATCH)),
+    "norm-scaled-by-plane": Fault.of(reduce=instead(_norm_scaled_by, OF_PLANE)),
 }
 
 # Maxima ------------------------------------------------------------------------------------------
@@ -174,11 +173,11 @@ _MAXIMA = {
     "minimum": Fault.of(reduce=instead(_minimum)),
     "magnitude": Fault.of(reduce=on_cells(np.abs)),
     "nan-alone-as-minus-infinity": Fault.of(reduce=after(_minus_infinity_of_nan_alone)),
-    "nan-dropped-in-channel-tail": _nan_dropped(entries(CHANNEL, beyond_groups(4))),
-    "nan-dropped-in-width-tail": _nan_dropped(entries(COLUMN, beyond_groups(4))),
-    "nan-dropped-in-first-column": _nan_dropped(entries(COLUMN, lambda i, _: i == 0)),
-    "nan-dropped-in-odd-columns": _nan_dropped(entries(COLUMN, lambda i, _: i % 2 == 1)),
-    "nan-dropped-after-first-batch": _nan_dropped(entries(BATCH, beyond(1))),
+    "nan-dropped-in-channel-tail": _nan_dropped(mask_of(CHANNEL, beyond_groups(4))),
+    "nan-dropped-in-width-tail": _nan_dropped(mask_of(COLUMN, beyond_groups(4))),
+    "nan-dropped-in-first-column": _nan_dropped(mask_of(COLUMN, lambda i, _: i == 0)),
+    "nan-dropped-in-odd-columns": _nan_dropped(mask_of(COLUMN, lambda i, _: i % 2 == 1)),
+    "nan-dropped-after-first-batch": _nan_dropped(mask_of(BATCH, beyond(1))),
     "nan-replaced-by-padding": Fault.of(reduce=instead(_later_wins_over_padding)),
     "integers-padded-with-infinity": Fault.of(reduce=after(_as_float_where_padded)),
     "maximum-above-lowest-alone": Fault.of(

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import name_of
-from conformance.faults.atoms.entries import COLUMN
+from conformance.faults.atoms.entries import COLUMN, last_of_several, mask_of
 from conformance.faults.atoms.numbers import is_float, of_floats, rounded_to
-from conformance.faults.atoms.outputs import entries, last_of_several
 from conformance.faults.atoms.window_cells import Reduce
 from conformance.faults.fault import Fault
 from conformance.operators import pipeline as steps
@@ -146,7 +145,7 @@ def _added_up(right: Array, memory: dict[Any, Any]) -> Array:
 def _last_unwritten(right: Array, memory: dict[Any, Any]) -> Array:
     """Leave the last columns in memory that holds the output of the previous call."""
     left = np.resize(memory.get("output", np.zeros(1)), right.shape).astype(right.dtype)
-    is_left = entries(COLUMN, last_of_several)(right.shape)
+    is_left = mask_of(COLUMN, last_of_several)(right.shape)
     memory["output"] = np.where(is_left, left, right)
     output: Array = memory["output"].copy()
     return output

@@ -51,7 +51,7 @@ def named(by_hand: Mapping[str, Fault]) -> Iterator[tuple[str, Fault]]:
         else:
             fault = _of_words(words or f"{IN_GRADIENT}{name.removeprefix(BACKWARD)}", known)
         for each in needs.split():
-            fault = fault.needing(_NEEDS[each])
+            fault = fault.but(needs=fault.needs & _NEEDS[each])
         names[name] = fault.but(bug=bug)
         yield name, names[name]
 

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from conformance.faults.atoms.entries import COLUMN
+from conformance.faults.atoms.entries import COLUMN, mask_of, unwritten
 from conformance.faults.atoms.lists import PADS, computed, read, whole
-from conformance.faults.atoms.outputs import entries, unwritten
 from conformance.faults.call import Call
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import OnData, Refusing, after, before, instead
@@ -203,7 +202,7 @@ _PUT = {
     "unpool-filled-with-minus-infinity": _filled(-np.inf),
     "unpool-not-cleared": Fault.of(reduce=_not_cleared).but(remembers=True),
     "unpool-last-cell-lost": Fault.of(
-        gather=OnData(unwritten(entries(COLUMN, lambda i, count: i == count - 1)).change)
+        gather=OnData(unwritten(mask_of(COLUMN, lambda i, count: i == count - 1)).change)
     ),
 }
 
