@@ -16,7 +16,6 @@ from conformance.faults.fault import Fault
 from conformance.faults.wraps import after, before
 from conformance.operators import windows as axis
 from conformance.operators.clause import StepWrap
-from conformance.operators.needs import Needs
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Gathered, Pads, Windows
 from conformance.vector import Array
@@ -144,22 +143,23 @@ _MOVES = (
 Moved = Callable[[Windows, Params, Pads], Windows]
 
 
-def _moving(move: Move, axes: Axes) -> Moved:
+def moving(of: Callable[[Along], Ends], axes: slice = EVERY_AXIS.of) -> Moved:
     """Move windows along some axes."""
 
     def moved(windows: Windows, params: Params, pads: Pads) -> Windows:
         start, stop = list(windows.start), list(windows.stop)
         spans = params.spans or (0,) * len(start)
-        for i in range(len(start))[axes.of]:
+        for i in range(len(start))[axes]:
             n = windows.axes[i][2]
             along = Along(start[i], stop[i], params.sizes[i], n, spans[i], *pads[i])
-            start[i], stop[i] = move.of(along)
+            start[i], stop[i] = of(along)
         return replace(windows, start=tuple(start), stop=tuple(stop))
 
     return moved
 
 
-def _everywhere(moved: Moved) -> StepWrap:
+def everywhere(moved: Moved) -> StepWrap:
+    """Lay out moved windows."""
     return after(lambda windows, params, pads, _extent: moved(windows, params, pads))
 
 
@@ -181,9 +181,8 @@ def _divided(moved: Moved) -> StepWrap:
     return before(lambda params, pads, windows: (params, pads, moved(windows, params, pads)))
 
 
-EVERYWHERE = Place("as if windows {}", EVERY, "windows", _everywhere)
 _PLACES = (
-    EVERYWHERE,
+    Place("as if windows {}", EVERY, "windows", everywhere),
     Place("as if windows {}, for the cells that are read alone", EVERY, "gather", _read),
     Place("as if windows {}, for the divisor alone", AVERAGES, "divide", _divided),
 )
@@ -317,17 +316,10 @@ def _ended(end: Callable[..., Any]) -> StepWrap:
 # Faults ------------------------------------------------------------------------------------------
 
 
-def moved(
-    move: Move, axes: Axes = EVERY_AXIS, place: Place[Moved] = EVERYWHERE, *, needs: Needs = EVERY
-) -> Fault:
-    """Move windows along some axes."""
-    return place.fault(Atom(f"{move.words}{axes.words}", _moving(move, axes), needs))
-
-
 def every() -> Iterator[Fault]:
     """Yield windows whose ends are others, for every step or for one alone."""
     for move, axes, place in product(_MOVES, (EVERY_AXIS, FIRST_AXIS, LAST_AXIS), _PLACES):
-        yield moved(move, axes, place)
+        yield place.fault(Atom(f"{move.words}{axes.words}", moving(move.of, axes.of)))
     for begin, end in (*product(_BEGINS, _ENDS), *_IN_OTHER_TYPES):
         if (begin, end) != (_BEGIN, _END):
             summary = f"as if block i began at {begin.words} and ended at {end.words}"

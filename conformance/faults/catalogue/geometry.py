@@ -20,10 +20,10 @@ from conformance.faults.atoms.windows import (
     Along,
     BlockEnd,
     Ends,
-    Move,
     block_ends,
+    everywhere,
     laid_out,
-    moved,
+    moving,
     times_ratio_in,
 )
 from conformance.faults.call import Call
@@ -214,7 +214,7 @@ _TIMES_STRIDE = computed("", lambda n, s: n * s, "", "strides")
 
 
 def _moved(of: Callable[[Along], Ends]) -> Fault:
-    return moved(Move("", of))
+    return Fault.of(windows=everywhere(moving(of)))
 
 
 def _dilated(of: Callable[[Along], Ends]) -> Fault:
