@@ -36,9 +36,9 @@ _TWINS = {IN_GRADIENT: Fault.in_gradients, IN_UNPOOLING: Fault.in_unpoolings}
 
 
 def named(by_hand: Mapping[str, Fault]) -> Iterator[tuple[str, Fault]]:
-    """Yield the names of the table and their faults, some of which are written by hand.
+    """Yield the names of the table and their faults: those `by_hand` are given by name.
 
-    These are given by name. KeyError for words that are unknown of others.
+    KeyError for words of another row that are not those of a fault.
     """
     names: dict[str, Fault] = {}
     known = ChainMap(names, dict(by_words()))
