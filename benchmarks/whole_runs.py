@@ -82,7 +82,7 @@ def measured(
 ) -> tuple[list[str], list[Diagnosis], list[Diagnosis]]:
     """Check a backend; return which of its bugs are named, what is true of the causes, and not."""
     vectors = [vector for part in smoke.values() for vector in part]
-    report = check(backend, vectors, variations="none", **options)
+    report = check(backend, vectors, variations="none", diagnose_seconds=None, **options)
     causes = [each for each in report.diagnoses if each.is_known]
     if options.get("diagnose") != "seen":
         causes = [each for each in causes if each.is_confirmed]

@@ -8,8 +8,10 @@ from itertools import chain, combinations, zip_longest
 from typing import Any, TypeVar
 
 from conformance.cases.near import Feature
+from conformance.cases.sweep.suited import types
 from conformance.diagnosis.conditions import Condition, Relation
 from conformance.diagnosis.elements import ALL_AXES, KINDS, Layout
+from conformance.dtypes import name_of
 from conformance.operators import operator_named
 from conformance.vector import Vector
 
@@ -18,7 +20,7 @@ T = TypeVar("T")
 _MOST_SHARED = 3
 """Features that vectors are said to share, at most."""
 _PAIRED = 16
-"""Features, the most common ones, of which two may set vectors apart."""
+"""Features, those that tell most, of which two may set vectors apart."""
 LIGHT = 4000
 """The largest weight of a vector that is tried quickly."""
 
@@ -40,10 +42,11 @@ _AS_IT_IS = (
 _WHERE_TRUE = (
     *("kernels_differ", "strides_differ", "one_row", "one_column"),
     *("nan_in_data", "infinity_in_data"),
-    *(name for name in KINDS if name.startswith("no_")),
 )
+_GIVEN_OR_NOT = tuple(name for name in KINDS if name.startswith("no_"))
 _CONDITIONS = (
-    *(_case(name, "is", value=True) for name in _WHERE_TRUE),
+    *(_case(name, "is", value=True) for name in (*_WHERE_TRUE, *_GIVEN_OR_NOT)),
+    *(_case(name, "is", value=False) for name in _GIVEN_OR_NOT),
     *(_case(name, "is", value=1.0) for name in ("batch", "channels")),
     _case("batch", "from", value=2.0),
     *(_case("channels", "from", value=least) for least in (2.0, 5.0, 9.0, 17.0, 33.0)),
@@ -69,6 +72,9 @@ def features(vector: Vector) -> Mapping[str, Condition]:
         if value is not None:
             known = frozenset({value}) if isinstance(value, str) else value
             said.append(_case(name, "is", value=known))
+    dtype = name_of(vector.case.data.dtype)
+    others = (other for other in types(layout.operator) if other != dtype)
+    said += [_case("dtype", "is not", value=frozenset({other})) for other in others]
     adaptive = _OF_GIVEN_OUTPUTS if layout.operator.is_adaptive else ()
     said += [c for c in (*_CONDITIONS, *adaptive) if c.holds(layout.value(c.feature)).any()]
     return {condition.words: condition for condition in said}
@@ -106,9 +112,13 @@ def apart(
 
     These are as many as can be, and fewer features are better; no features if there are none such.
     """
-    counts = Counter(chain(*some))
+    counts, beside = Counter(chain(*some)), Counter(chain(*others))
     single = [(word,) for word in sorted(counts)]
-    often = sorted(counts, key=lambda word: -counts[word])[:_PAIRED]
+
+    def telling(word: str) -> float:
+        return beside[word] / max(1, len(others)) - counts[word] / len(some)
+
+    often = sorted(sorted(counts), key=telling)[:_PAIRED]
     best: tuple[tuple[str, ...], list[int]] = (), []
     for words in (*single, *combinations(often, 2)):
         if len(best[1]) >= min(counts[word] for word in words):

@@ -237,12 +237,10 @@ class Search:
                 others = (fault for (fault,) in self._candidates.of_atoms(self._as_followed[i]))
                 cause = self._best(_pairs(known, [*others]), i)
             if cause is not None:
-                # What both explain together, each alone need not be named for.
-                causes = [
-                    other
-                    for other in causes
-                    if not other.explained.keys() <= cause.explained.keys()
-                ]
+                # What both explain together, one need not be named for that is no cause alone.
+                if not {*known}.issuperset(cause.faults):
+                    explained = cause.explained.keys()
+                    causes = [other for other in causes if not other.explained.keys() <= explained]
                 causes.append(cause)
         return causes
 

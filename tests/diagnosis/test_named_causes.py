@@ -16,6 +16,7 @@ from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Sample
 from conformance.faults import Fault, fault_named
 from conformance.faults.atoms import by_words
+from conformance.faults.concerns import EVERY
 
 DATA = np.arange(1, 25, dtype=np.float32).reshape(1, 4, 6)
 RULE = Claim(
@@ -97,7 +98,7 @@ def test_a_fault_without_a_name_goes_by_its_words():
 
 def test_what_was_learned_from_numbers_has_no_word():
     """Nothing can be made of its words."""
-    learned = Fault.of("the 7th bit is lost", reduce=lambda right: right)
+    learned = Fault("the 7th bit is lost", EVERY, {"reduce": lambda right: right})
     assert word_of(planted(learned)) == ""
 
 
