@@ -93,9 +93,12 @@ class Predictions:
         if what is None:
             applies = self.applies(claim, sample.vector)
             return applies and self.reproduces(claim.faults, sample, telling=False)
-        if what.manner in OF_ELEMENTS:
+        if what.manner not in OF_ELEMENTS:
+            return sample.manner == what.manner and self.predicts(claim, sample)
+        if what.instead is None:
             return self._holds(claim, sample)
-        return sample.manner == what.manner and self.predicts(claim, sample)
+        alike, told = what.instead.matches(sample, self.layout(sample.vector))
+        return 0 < told == alike and self._holds(claim, sample)
 
     def is_exactly(self, claim: Claim, sample: Sample) -> bool:
         """Say whether a failure is what a claim predicts, to the bit where it says of values."""

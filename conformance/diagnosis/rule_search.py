@@ -10,7 +10,7 @@ from itertools import chain, islice
 from conformance.budget import ROW, Share
 from conformance.cases.near import named
 from conformance.diagnosis.candidates import faults_instead
-from conformance.diagnosis.claim import Claim, Places
+from conformance.diagnosis.claim import EVERYWHERE, Claim, Places
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.knowledge import Knowledge
@@ -173,7 +173,9 @@ class RuleSearch:
     def _learned(self, samples: Sequence[Sample], others: Sequence[Instead] = ()) -> list[Rule]:
         readings = self._laboratory.readings(samples[0].vector)
         self._laboratory.budget.spend(ROW * rows_of(samples))
-        return learned(samples, self._laboratory.seed, readings=readings, others=others)
+        found = learned(samples, self._laboratory.seed, readings=readings, others=others)
+        # What a fault makes of every element is that fault, and was tried as such.
+        return [rule for rule in found if not _is_of_fault(rule.claim)]
 
     def like(self, samples: Sequence[Sample]) -> list[Sample]:
         """Return fresh samples near some that refuted a cause, which is learned again with them."""
@@ -244,6 +246,11 @@ class RuleSearch:
             (sample,) = answered
             yield sample
             edge = replace(edge, wrong=middle) if sample.failed else replace(edge, right=middle)
+
+
+def _is_of_fault(claim: Claim) -> bool:
+    instead = claim.substitute and claim.substitute.instead
+    return claim.places == EVERYWHERE and isinstance(instead, Instead) and not instead.key
 
 
 def _of_manner(samples: Iterable[Sample], manner: str | None) -> list[Sample]:

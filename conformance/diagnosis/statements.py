@@ -187,8 +187,9 @@ def united(
     """Join the diagnoses of the parts of one run, each made of its own mismatches.
 
     Those that name the same faults under the same condition, or the same rule, or know nothing but
-    the same condition, are one, with counts added up. An alternative or what was observed is kept
-    where every part has it, and a proof where every part has one. What reports of earlier versions
+    the same condition, are one, with counts added up; what is confirmed stays apart from what is
+    not. An alternative or what was observed is kept where every part has it, and a proof where
+    every part has one. What reports of earlier versions
     say without a behaviour stays apart, as it is. `told` failures have a cause besides, and there
     are `failures`, if more than the parts say.
     """
@@ -217,9 +218,11 @@ def _identity(diagnosis: Diagnosis) -> tuple[object, ...]:
     if not diagnosis.is_known:
         return (diagnosis.condition,)
     if diagnosis.faults or diagnosis.kind == "fault":
-        return (diagnosis.faults or diagnosis.behaviour, diagnosis.condition)
+        known = diagnosis.faults or diagnosis.behaviour
+        return (known, diagnosis.condition, diagnosis.is_confirmed)
     variations = tuple(each.variation for each in diagnosis.calls)
-    return (diagnosis.kind, diagnosis.behaviour or diagnosis.summary, variations)
+    said = diagnosis.behaviour or diagnosis.summary
+    return (diagnosis.kind, said, variations, diagnosis.is_confirmed)
 
 
 def _united(alike: Sequence[Diagnosis], total: int, sample_of: int) -> Diagnosis:

@@ -284,7 +284,19 @@ def test_a_cause_that_explains_only_what_another_does_is_folded_into_it():
     found = causes_of(faulty(fault_named("not-divided")), light_probes("AvgPool-1")[::4])
     explained = [{*cause.vectors} for cause in found]
     assert all(one - set().union(*explained[:n]) for n, one in enumerate(explained))
-    large, small = (
-        Fit(planted(), dict.fromkeys(numbers), frozenset()) for numbers in ((1, 2), (2,))
-    )
+    large, small = fit("not-divided", 1, 2), fit("strides-ignored", 2)
     assert likely_causes._folded([small, large]) == [large]
+
+
+def fit(names, *numbers):
+    """Return faults, joined by +, that explain failures by their numbers."""
+    faults = [fault_named(name) for name in names.split("+")]
+    return Fit(planted(*faults), dict.fromkeys(numbers), frozenset())
+
+
+def test_two_causes_at_once_explain_what_neither_does_alone():
+    """A failure in which both show needs both; the others keep their own cause."""
+    one, other = fit("not-divided", 1, 2), fit("strides-ignored", 3)
+    both = fit("not-divided+strides-ignored", 1, 2, 3, 4)
+    assert likely_causes._folded([both, one, other]) == [one, both, other]
+    assert [*both.explained] == [4]
