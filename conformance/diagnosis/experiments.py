@@ -16,13 +16,11 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 
-import numpy as np
-
 from conformance.budget import Budget, Share
 from conformance.cases.minimize import polished
 from conformance.diagnosis.claim import Claim, planted
 from conformance.diagnosis.knowledge import Knowledge
-from conformance.diagnosis.reproduce import equal_numbers
+from conformance.diagnosis.predictions import differ
 from conformance.diagnosis.rule_search import RuleSearch
 from conformance.diagnosis.sample import Bools, Sample
 from conformance.diagnosis.search import Fit, Search
@@ -32,14 +30,12 @@ from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import BASES, Trying, tells_elements_apart
 from conformance.faults.fault import Fault, Together
 from conformance.record.report import Proof
-from conformance.reference.rounding import Doubles, widen
+from conformance.reference.rounding import widen
 from conformance.vector import Case, Vector
 
 _MOST_CAUSES = 8
 _SHARE = 3
 """A condition is learned for a fault that explains one in so many of the failures left."""
-_APART = 2.0**-6
-"""By how much of the largest value others differ, where that is no matter of rounding."""
 _FEW_STRAYS = 10
 """One in so many cases on which a fault does not show may fail without any known cause."""
 _CONDITIONS = 6
@@ -187,7 +183,7 @@ class Experiments:
         for trial in [*self._known.supposed]:
             self._known.supposed.remove(trial)
             if not self._is_beside(trial):
-                trial.absent += trial.other
+                trial.absent += (*trial.other, *trial.beside)
                 continue
             self._try_again(trial)
             if not trial.is_confirmed:
@@ -200,7 +196,7 @@ class Experiments:
         is none may be right wherever others do not show.
         """
         both = self._known.shown_beside(trial.claim, BASES)
-        for sample in (*trial.other, *both):
+        for sample in (*trial.other, *trial.beside, *both):
             left = self._known.unmarked(sample.vector)
             if left is None or sample.defined is None or left.shape != sample.defined.shape:
                 continue
@@ -215,7 +211,7 @@ class Experiments:
             values = self._predictions.values(claim.faults, sample.vector)
             got = None if sample.outputs is None else widen(sample.outputs[0])
             if values is not None and got is not None and values.shape == got.shape:
-                return _differ(got, values)
+                return differ(got, values)
         elif claim.is_whole and tells_elements_apart(sample):
             shown = self._predictions.shown(claim, sample.vector, told=True)
             if shown is not None and sample.wrong is not None:
@@ -464,11 +460,3 @@ class Experiments:
             return None
         self._known.confirm(trial)
         return trial
-
-
-def _differ(one: Doubles, other: Doubles) -> Bools:
-    """Say where values differ by more than rounding makes of the largest."""
-    most = np.abs(other[np.isfinite(other)]).max(initial=0.0)
-    with np.errstate(invalid="ignore", over="ignore"):
-        near = np.abs(one - other) <= _APART * most
-    return np.asarray(~(near | equal_numbers(one, other)))

@@ -107,15 +107,15 @@ def _in_gradients_too(fit: Fit, search: Search) -> Fit:
 def _folded(fits: Sequence[Fit]) -> list[Fit]:
     """Return what explains failures that those before it do not, the largest first.
 
-    Of faults that are causes alone, too, both at once explain what neither of them does.
+    Two faults at once explain what neither of them does alone, where that is a cause.
     """
     kept: list[Fit] = []
     explained: set[int] = set()
     alone = {fit.faults[0]: fit for fit in fits if with_gradients(fit.faults[:1]) == fit.faults}
     alone |= {fit.faults[0]: fit for fit in fits if len(fit.faults) == 1}
     for fit in fits:
-        parts = [alone[fault] for fault in fit.faults if fault in alone]
-        if len(parts) == len(fit.faults) > 1:
+        parts = [alone[fault] for fault in fit.faults if fault in alone and alone[fault] is not fit]
+        if parts:
             by_parts = set().union(*(part.explained for part in parts))
             fit.explained = {i: how for i, how in fit.explained.items() if i not in by_parts}
     for fit in sorted(fits, key=lambda fit: -len(fit.explained)):

@@ -12,7 +12,7 @@ from conformance.budget import Budget
 from conformance.diagnosis.claim import Claim, Substitute
 from conformance.diagnosis.conditions import holding
 from conformance.diagnosis.elements import Layout, layout_of
-from conformance.diagnosis.reproduce import Observation, Reproductions
+from conformance.diagnosis.reproduce import Observation, Reproductions, equal_numbers
 from conformance.diagnosis.sample import OF_ELEMENTS, Bools, Sample
 from conformance.faults.baseline import Raised
 from conformance.faults.fault import Fault, Together
@@ -24,6 +24,8 @@ _SHARE: Mapping[bool, float] = {True: 1 / 2, False: 1 / 8}
 """How many elements of its place are wrong at least, of sums and of what chooses a cell."""
 _LEAST = 0.04
 """The least share of elements that are wrong, of those that may be."""
+_APART = 2.0**-6
+"""By how much of the largest value others differ, where that is no matter of rounding."""
 _CHANCE = 0.001
 """That no element of a case is wrong: cases in which that is likelier tell less."""
 
@@ -263,6 +265,16 @@ class Predictions:
             self.reproduces((*faults, other), sample) for other in others
         )
 
+    def is_right_in_part(self, faults: Together, sample: Sample) -> bool:
+        """Say whether some element of a failure is right that faults would make wrong."""
+        values = self.values(faults, sample.vector)
+        if values is None or sample.wrong is None or sample.defined is None:
+            return False
+        right = widen(sample.vector.values[0].outputs[0].values)
+        if not values.shape == right.shape == sample.wrong.shape:
+            return False
+        return bool((differ(values, right) & sample.defined & ~sample.wrong).any())
+
     def values(self, faults: Together, vector: Vector) -> Doubles | None:
         """Return what it would make of the first output; None if that has another shape or type."""
         key = faults, id(vector)
@@ -299,6 +311,14 @@ class Predictions:
     def _shows(self, faults: Together, vector: Vector) -> bool:
         """Say whether a backend that has faults, and no others, fails a vector."""
         return not faults or self.reproductions.shows(faults, [self.unanswered(vector)])[0]
+
+
+def differ(one: Doubles, other: Doubles) -> Bools:
+    """Say where values differ by more than rounding makes of the largest."""
+    most = np.abs(other[np.isfinite(other)]).max(initial=0.0)
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.abs(one - other) <= _APART * most
+    return np.asarray(~(near | equal_numbers(one, other)))
 
 
 def _seen(what: Substitute, sample: Sample) -> Sample:

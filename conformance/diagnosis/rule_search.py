@@ -147,7 +147,7 @@ class RuleSearch:
         if trial.is_refuted:
             return trial
         trial = self._trying.tried(trial.claim, [*filter(trial.predicts, left)], (), share)
-        known += [*trial.predicted, *trial.absent, *trial.other, *trial.strays]
+        known += [*trial.predicted, *trial.absent, *trial.other, *trial.beside, *trial.strays]
         self._known.refuting += [*trial.absent, *trial.other]
         return trial
 

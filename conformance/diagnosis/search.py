@@ -237,10 +237,7 @@ class Search:
                 others = (fault for (fault,) in self._candidates.of_atoms(self._as_followed[i]))
                 cause = self._best(_pairs(known, [*others]), i)
             if cause is not None:
-                # What both explain together, one need not be named for that is no cause alone.
-                if not {*known}.issuperset(cause.faults):
-                    explained = cause.explained.keys()
-                    causes = [other for other in causes if not other.explained.keys() <= explained]
+                causes = [each for each in causes if not _is_part(each, cause)]
                 causes.append(cause)
         return causes
 
@@ -360,6 +357,12 @@ def _numbers(vectors: Sequence[Vector], most: int) -> list[int]:
 
 def _pairs(some: Sequence[Fault], others: Sequence[Fault]) -> Iterator[Together]:
     return ((a, b) for a in some for b in others if a.step != b.step)
+
+
+def _is_part(fit: Fit, of: Fit) -> bool:
+    """Say whether a fit is no cause alone: two faults at once explain that, and far more."""
+    few = len(fit.explained) < _NEARLY_AS_MUCH * len(of.explained)
+    return few and fit.faults[0] not in of.faults and fit.explained.keys() <= of.explained.keys()
 
 
 def _is_explained(mismatch: int, causes: Iterable[Fit]) -> bool:

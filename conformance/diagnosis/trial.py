@@ -21,6 +21,8 @@ _FOR_IN_PART = 5
 """The same for each in which more is wrong than predicted."""
 _FOR_HIDDEN = 2
 """The same for each that another fault may hide."""
+_FOR_BESIDE = 30
+"""The same for each that is wrong in another way, too: the backend may have another bug there."""
 _FOR_OTHERS = 10
 """The same for each that went another way, where it is true of nearly all cases."""
 _FEW = 6
@@ -32,7 +34,8 @@ class Trial:
     """A claim and the fresh cases that it was held against.
 
     Of the cases on which it shows, `predicted` are those that it predicted; `absent` are those on
-    which the backend is right, and `other` those on which it fails in another way; where it is
+    which the backend is right, and `other` those on which it fails in another way, or `beside`, if
+    nothing is right there that was to be wrong; where it is
     right and elements were to be wrong, equal values may hide that: it is `unclear`; where more is
     wrong than predicted, a few may have another fault as well: `in_part`. Of the cases
     on which it does not show, the backend is right in `quiet` and fails in `strays`.
@@ -43,6 +46,7 @@ class Trial:
     predicted: list[Sample] = field(default_factory=list)
     absent: list[Sample] = field(default_factory=list)
     other: list[Sample] = field(default_factory=list)
+    beside: list[Sample] = field(default_factory=list)
     unclear: list[Sample] = field(default_factory=list)
     in_part: list[Sample] = field(default_factory=list)
     quiet: int = 0
@@ -51,7 +55,7 @@ class Trial:
     @property
     def asked(self) -> int:
         """How many fresh cases there were on which it shows."""
-        kinds = (self.predicted, self.absent, self.other, self.unclear, self.in_part)
+        kinds = (self.predicted, self.absent, self.other, self.beside, self.unclear, self.in_part)
         return sum(map(len, kinds))
 
     @property
@@ -61,6 +65,7 @@ class Trial:
         too_many = (
             self._for_unclear * (len(self.unclear) - 1) > known
             or _FOR_IN_PART * (len(self.in_part) - 1) > known
+            or _FOR_BESIDE * len(self.beside) > known
         )
         return bool(self.absent or self.other) or too_many
 
@@ -70,7 +75,7 @@ class Trial:
 
         Where the backend has another fault besides, that hides this one in them.
         """
-        others = len(self.other) + len(self.in_part) + len(self.unclear)
+        others = len(self.other) + len(self.beside) + len(self.in_part) + len(self.unclear)
         return bool(others) and not self.absent and _FOR_HIDDEN * others <= len(self.predicted)
 
     @property
@@ -143,10 +148,18 @@ class Trial:
             if together:
                 self.predicted.append(sample)
             elif together is not None:
-                in_part = predictions.reproduces_in_part(claim.faults, sample)
-                (self.in_part if in_part else self.other).append(sample)
+                self._see_otherwise(sample)
         else:
             self.other.append(sample)
+
+    def _see_otherwise(self, sample: Sample) -> None:
+        """See a failure in which faults show, that they do not predict, nor with another one."""
+        faults = self.claim.faults
+        if self.predictions.reproduces_in_part(faults, sample):
+            self.in_part.append(sample)
+        else:
+            right_in_part = self.predictions.is_right_in_part(faults, sample)
+            (self.other if right_in_part else self.beside).append(sample)
 
     def _see_elsewhere(self, sample: Sample) -> None:
         if not sample.failed:

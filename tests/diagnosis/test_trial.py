@@ -33,6 +33,8 @@ def test_a_few_cases_in_which_more_is_wrong_do_not_refute_a_fault():
     for _ in range(CONFIRMING):
         trial.see(returned(0, 0, 5, 6), ())
     assert trial.is_confirmed
+    trial.see(returned(7, 7, 5, 7), ())
+    assert (len(trial.beside), trial.is_confirmed) == (1, True)
     trial.see(returned(-4, 0, 5, 7), ())
     assert len(trial.other) == 1
     assert trial.is_refuted
