@@ -99,7 +99,7 @@ def _in_gradients_too(fit: Fit, search: Search) -> Fit:
     if faults == fit.faults:
         return fit
     explained = search.explained(faults)
-    if len(explained) <= len(fit.explained):
+    if not search.in_gradients(explained.keys() - fit.explained.keys()):
         return fit
     return replace(fit, claim=replace(fit.claim, what=Planted(faults)), explained=explained)
 

@@ -160,6 +160,10 @@ class Search:
         """Return the mismatches that faults explain, and how well."""
         return self._explained(faults, range(len(self._mismatches)))
 
+    def in_gradients(self, mismatches: Iterable[int]) -> bool:
+        """Say whether some mismatches are of gradients."""
+        return any(self._mismatches[i].operator.is_gradient for i in mismatches)
+
     def _held_against_all(
         self, before: Sequence[Fit], causes: Sequence[Fit], left: Sequence[int]
     ) -> list[int]:
