@@ -68,9 +68,9 @@ class Candidates:
     def _of(self, operator: Operator, kinds: tuple[str, ...]) -> Iterator[Together]:
         if not self.enumerated:
             return
-        named = {fault.summary for fault in self.catalogue}
+        said = _words(tuple(self.catalogue))
         for fault in concerning(operator, kinds):
-            if fault.summary not in named and self._is_tried((fault,)):
+            if fault.summary not in said and self._is_tried((fault,)):
                 yield (fault,)
 
     def _is_tried(self, faults: Together) -> bool:
@@ -98,6 +98,11 @@ def kinds_for(observation: Observation) -> tuple[str, ...]:
         ("entries", "shapes", "numbers", "places") if off.any() else ("numbers", "places", "shapes")
     )
     return (*order[:1], *own, *order[1:], "calls")
+
+
+@lru_cache(maxsize=8)
+def _words(faults: tuple[Fault, ...]) -> frozenset[str]:
+    return frozenset(fault.summary for fault in faults)
 
 
 @lru_cache(maxsize=128)
