@@ -94,8 +94,8 @@ class Experiments:
         supposed to be there meanwhile, and then held against fresh cases without that one.
         """
         known = {id(trial) for trial in (*self._known.confirmed, *self._known.supposed)}
-        self._on_rules_of_others()
         self._on_left()
+        self._on_rules_of_others()
         self._on_manners()
         supposed, self._known.supposed = self._known.supposed, []
         if supposed:

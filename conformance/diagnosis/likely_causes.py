@@ -98,7 +98,7 @@ def _in_gradients_too(fit: Fit, search: Search) -> Fit:
     faults = with_gradients(fit.faults)
     if faults == fit.faults:
         return fit
-    explained = search.explained(faults)
+    explained = search.explained(faults) | fit.explained
     if not search.in_gradients(explained.keys() - fit.explained.keys()):
         return fit
     return replace(fit, claim=replace(fit.claim, what=Planted(faults)), explained=explained)
