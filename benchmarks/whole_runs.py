@@ -26,7 +26,7 @@ from conformance.api.check import check
 from conformance.backends import Backend
 from conformance.backends.runner import InProcess
 from conformance.diagnosis.claim import Claim
-from conformance.diagnosis.features import thinned
+from conformance.diagnosis.features import LIGHT, thinned, weight
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.named_causes import cause_named
 from conformance.diagnosis.predictions import Predictions
@@ -123,7 +123,10 @@ def main() -> None:
     rng = random.Random(options.seed)
     smoke, standard = _tier("smoke"), _tier("standard")
     ids = {vector.case.id for part in smoke.values() for vector in part}
-    others = {name: [v for v in part if v.case.id not in ids] for name, part in standard.items()}
+    others = {
+        name: [v for v in part if v.case.id not in ids and weight(v) <= LIGHT]
+        for name, part in standard.items()
+    }
     backends: list[tuple[Parts, Callable[[], Backend]]] = []
     if options.by_hand:
         backends = [(parts, lambda b=both: b) for parts, both in BACKENDS]

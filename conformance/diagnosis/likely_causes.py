@@ -34,6 +34,8 @@ _FAILING = 240
 """Failures that experiments start from, at most."""
 _ALIKE = 48
 """Failures of which it is looked for numbers that they have in common, at most."""
+_MOSTLY_KNOWN = 4
+"""A cause explains one failure in so many, at least, that those before it do not."""
 _HEAVY = 20
 _LIGHT_ONES = 2000
 _MOST_HELD_AGAINST = 2_000_000
@@ -165,8 +167,11 @@ def _proven(
         if trial is None or not trial.stands:
             continue
         stood = _as_tried(fit, trial, predictions, failures.pairs, search)
-        # What a rule explains besides all else that it does needs no name of its own.
-        if not stood.explained or any(stood.explained.keys() <= {*numbers} for numbers in ruled):
+        new = stood.explained.keys() - explained
+        # What other causes explain, all of it or most, needs no name of its own.
+        if _MOSTLY_KNOWN * len(new) < len(stood.explained) or not new:
+            continue
+        if any(stood.explained.keys() <= {*numbers} for numbers in ruled):
             continue
         diagnoses.append(
             failures.of_fit(stood, experiments.proof(trial), experiments.smallest(trial))

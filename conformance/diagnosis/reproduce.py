@@ -372,7 +372,10 @@ def _rounding(
     observation: Observation, right: Pooled, k: int, got: Array, answer: Array
 ) -> bool | None:
     """Say whether output k, which differs by rounding alone, tells a fault; None if by more."""
-    if observation.operator.outputs[k].comparison == "exact" or name_of(got.dtype) not in FLOATS:
+    if observation.operator.outputs[k].comparison == "exact":
+        return None
+    types = got.dtype, observation.vector.case.data.dtype
+    if not all(name_of(each) in FLOATS for each in types):  # integers are not rounded so
         return None
     predicted, returned = widen(answer), widen(got)
     noise = _noise(predicted, float_format(name_of(got.dtype)), observation, right)

@@ -5,7 +5,8 @@ import pytest
 from support.fakes import pool, vector
 
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
-from conformance.faults import CATALOGUE, fault_named
+from conformance.faults import CATALOGUE, Fault, fault_named
+from conformance.faults.concerns import EVERY
 from conformance.operators import vector_of
 from conformance.vector import Case
 
@@ -73,6 +74,15 @@ def test_a_fault_of_an_encoding_leaves_halves_to_the_readings(half, is_a_reading
     attributes = {"kernel_shape": [2], "strides": [2]}
     expected = Match.EXACT if is_a_reading else Match.NO
     assert forgotten([4, 5, 10, 20], attributes, [half, 13]) is expected
+
+
+def test_integers_returned_as_floats_are_not_near_to_anything():
+    """No rounding of floats says how far: only the same numbers are a fault's."""
+    name, attributes = "ORT-QLinearAveragePool-1", {"kernel_shape": [2]}
+    case = vector(np.array([[[4, 5]]], np.int8), attributes | ENCODED, operator=name)
+    fault = Fault("floats", EVERY, {"reduce": lambda right: lambda *of: right(*of) + np.float64(2)})
+    observation = Observation(case, (np.full((1, 1, 1), 6.5),), {})
+    assert Reproductions().match((fault,), observation) is Match.NO
 
 
 def test_what_the_document_leaves_undefined_contradicts_no_fault():
