@@ -74,8 +74,8 @@ class Alike:
 
 def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Experiments:
     """Return the experiments on a backend that has faults, when they are over."""
-    runner, predictions = InProcess(backend), Predictions(lambda _: {})
-    run = Laboratory(runner, lambda _: {}, steps=10**9).ask(vectors)
+    predictions = Predictions(lambda _: {})
+    run = samples_of(backend, vectors)
     failing = [sample for sample in run if sample.failed]
     conforming = [sample for sample in run if not sample.failed]
     chosen_ones = {id(vector) for vector in spread([s.vector for s in failing], 240)}
@@ -95,7 +95,7 @@ def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Expe
     )
     fits, _ = search.run()
     others = [sample for number, sample in enumerate(conforming) if number % step]
-    laboratory = Laboratory(runner, lambda _: {})
+    laboratory = Laboratory(InProcess(backend), lambda _: {})
     known = Knowledge(
         laboratory,
         predictions,
@@ -129,10 +129,19 @@ def some_operators(fault: Fault, rng: random.Random) -> list[str]:
     return [operator.name for operator in concerned if of(operator) == of(one)]
 
 
-def _fail(backend: Backend, vectors: Sequence[Vector]) -> int:
-    """Return how many vectors a backend fails."""
-    laboratory = Laboratory(InProcess(backend), lambda _: {}, steps=10**9)
-    return sum(sample.failed for sample in laboratory.ask(vectors))
+def samples_of(backend: Backend, vectors: Sequence[Vector]) -> list[Sample]:
+    """Return what a backend makes of vectors, however many."""
+    return Laboratory(InProcess(backend), lambda _: {}, steps=10**9).ask(vectors)
+
+
+def vectors_of(tier: str, path: str | None = None) -> list[Vector]:
+    """Return the vectors of a tier, of the shipped suite or of a file."""
+    with opened(path) as sources:
+        return [
+            vector
+            for selection in chosen(sources, None, None, tier)
+            for vector in vectors_in(selection.source, selection.numbers)
+        ]
 
 
 def judged(
@@ -207,15 +216,8 @@ def main() -> None:
     parser.add_argument("--some", action="store_true", help="in some operators alone")
     parser.add_argument("--mode", choices=_MODES, action="append", help="all, if none is given")
     options = parser.parse_args()
-    with opened(None if options.vectors is None else str(options.vectors)) as sources:
-        smoke, standard = (
-            [
-                vector
-                for selection in chosen(sources, None, None, tier)
-                for vector in vectors_in(selection.source, selection.numbers)
-            ]
-            for tier in ("smoke", "standard")
-        )
+    path = None if options.vectors is None else str(options.vectors)
+    smoke, standard = (vectors_of(tier, path) for tier in ("smoke", "standard"))
     rng = random.Random(options.seed)
     alone = [fault for fault in CATALOGUE if not fault.remembers and fault.operators]
     for mode in options.mode or _MODES:
@@ -227,7 +229,8 @@ def main() -> None:
                 faults.append(rng.choice([f for f in alone if f.step != fault.step]))
             operators = some_operators(fault, rng) if options.some else None
             backend = having(faults, operators)
-            vectors = smoke if _fail(backend, smoke) >= _FEWEST else standard
+            failed = sum(sample.failed for sample in samples_of(backend, smoke))
+            vectors = smoke if failed >= _FEWEST else standard
             started = time.perf_counter()
             done = experiments(backend, vectors, mode)
             seconds.append(time.perf_counter() - started)

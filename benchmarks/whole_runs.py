@@ -18,22 +18,20 @@ import argparse
 import random
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarks.diagnosis_proof import samples_of, vectors_of
 from benchmarks.two_bugs import BACKENDS
 from conformance.api.check import check
 from conformance.backends import Backend
-from conformance.backends.runner import InProcess
 from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.features import LIGHT, thinned, weight
-from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.named_causes import cause_named
 from conformance.diagnosis.predictions import Predictions
 from conformance.faults import CATALOGUE, faulty
 from conformance.record.report import Diagnosis
 from conformance.vector import Vector
-from conformance.vectorfile.sources import chosen, opened, vectors_in
 
 _HELD_AGAINST = 60
 """Vectors of each operator that a cause is held against, at most."""
@@ -44,57 +42,52 @@ Parts = Mapping[str, Backend]
 """Backends with one bug each, by what is wrong with it."""
 
 
-def operators_of(vectors: Sequence[Vector]) -> dict[str, list[Vector]]:
-    """Return vectors by the name of their operator."""
-    found: dict[str, list[Vector]] = {}
-    for vector in vectors:
-        found.setdefault(vector.case.operator, []).append(vector)
-    return found
+def is_false(claim: Claim, backend: Backend, vectors: Sequence[Vector], *, alone: bool) -> bool:
+    """Say whether a cause is not what a backend does, in vectors that it was not found by.
 
-
-def is_false(claim: Claim, operators: Sequence[str], backend: Backend, others: Vectors) -> bool:
-    """Say whether a cause is not what a backend does, in vectors that it was not found by."""
-    laboratory, predictions = _asked(backend), Predictions(lambda _: {})
+    What fails there has to fail as it says, if it is of the only bug, `alone`.
+    """
+    predictions = Predictions(lambda _: {})
     shown = wrong = 0
-    for operator in operators:
-        for sample in laboratory.ask(thinned(others.get(operator, []), _HELD_AGAINST)):
-            if predictions.fails(claim, sample.vector):
-                shown += 1
-                wrong += not sample.failed
+    for sample in samples_of(backend, vectors):
+        if predictions.fails(claim, sample.vector):
+            shown += 1
+            wrong += not (sample.failed and (not alone or predictions.explains(claim, sample)))
     return 100 * wrong > _MOST_WRONG * shown
 
 
-Vectors = Mapping[str, Sequence[Vector]]
-
-
-def _asked(backend: Backend) -> Laboratory:
-    return Laboratory(InProcess(backend), lambda _: {}, steps=10**9)
-
-
-def failures_of(backend: Backend, vectors: Vectors, operators: Sequence[str]) -> set[str]:
-    """Return the ids of the vectors of operators that a backend fails."""
-    asked = (sample for name in operators for sample in _asked(backend).ask(vectors.get(name, [])))
-    return {sample.vector.case.id for sample in asked if sample.failed}
+def failures_of(backend: Backend, vectors: Sequence[Vector]) -> set[str]:
+    """Return the ids of the vectors that a backend fails."""
+    return {sample.vector.case.id for sample in samples_of(backend, vectors) if sample.failed}
 
 
 def measured(
-    parts: Parts, backend: Backend, smoke: Vectors, others: Vectors, **options: Any
+    parts: Parts,
+    backend: Backend,
+    smoke: Sequence[Vector],
+    others: Mapping[str, Sequence[Vector]],
+    **options: Any,
 ) -> tuple[list[str], list[Diagnosis], list[Diagnosis]]:
-    """Check a backend; return which of its bugs are named, what is true of the causes, and not."""
-    vectors = [vector for part in smoke.values() for vector in part]
-    report = check(backend, vectors, variations="none", diagnose_seconds=None, **options)
+    """Check a backend with vectors; return which of its bugs are named, true causes and false ones.
+
+    `others` are vectors of each operator that causes are held against.
+    """
+    report = check(backend, smoke, variations="none", diagnose_seconds=None, **options)
     causes = [each for each in report.diagnoses if each.is_known]
     if options.get("diagnose") != "seen":
         causes = [each for each in causes if each.is_confirmed]
-    false = [
-        each
-        for each in causes
-        if each.named and is_false(cause_named(each.named), [*each.operators], backend, others)
-    ]
+
+    def is_wrong(cause: Diagnosis) -> bool:
+        if not cause.named:  # no word says it, so that it could be held against anything
+            return False
+        vectors = [vector for name in cause.operators for vector in others.get(name, ())]
+        return is_false(cause_named(cause.named), backend, vectors, alone=len(parts) == 1)
+
+    false = [each for each in causes if is_wrong(each)]
     true = [each for each in causes if each not in false]
     explained = {name for each in true for name in each.vectors}
     failed = {result.id for result in report.results if result.verdict in report.failing}
-    showing = {said: failures_of(part, smoke, [*smoke]) & failed for said, part in parts.items()}
+    showing = {said: failures_of(part, smoke) & failed for said, part in parts.items()}
     named = []
     for said, shown in showing.items():
         rest = set().union(*(other for name, other in showing.items() if name != said))
@@ -104,10 +97,10 @@ def measured(
     return named, true, false
 
 
-def planted(rng: random.Random, least: int, most: int) -> Parts:
-    """Return backends with one of some faults each, drawn at random."""
+def planted(rng: random.Random, least: int, most: int) -> tuple[Parts, Backend]:
+    """Return backends with one of some faults each, drawn at random, and one with all of them."""
     some = rng.sample([f for f in CATALOGUE if not f.remembers], rng.randint(least, most))
-    return {fault.name: faulty(fault) for fault in some}
+    return {fault.name: faulty(fault) for fault in some}, faulty(some)
 
 
 def main() -> None:
@@ -121,24 +114,20 @@ def main() -> None:
     parser.add_argument("--by-hand", action="store_true")
     options = parser.parse_args()
     rng = random.Random(options.seed)
-    smoke, standard = _tier("smoke"), _tier("standard")
-    ids = {vector.case.id for part in smoke.values() for vector in part}
-    others = {
-        name: [v for v in part if v.case.id not in ids and weight(v) <= LIGHT]
-        for name, part in standard.items()
-    }
-    backends: list[tuple[Parts, Callable[[], Backend]]] = []
-    if options.by_hand:
-        backends = [(parts, lambda b=both: b) for parts, both in BACKENDS]
-    else:
-        for _ in range(options.runs):
-            parts = planted(rng, options.faults, max(options.faults, options.most))
-            faults = [fault for fault in CATALOGUE if fault.name in parts]
-            backends.append((parts, lambda f=faults: faulty(f)))
+    smoke = vectors_of("smoke")
+    ids = {vector.case.id for vector in smoke}
+    others: dict[str, list[Vector]] = {}
+    for vector in vectors_of("standard"):
+        if vector.case.id not in ids and weight(vector) <= LIGHT:
+            others.setdefault(vector.case.operator, []).append(vector)
+    others = {name: [*thinned(vectors, _HELD_AGAINST)] for name, vectors in others.items()}
+    backends = BACKENDS
+    if not options.by_hand:
+        most = max(options.faults, options.most)
+        backends = [planted(rng, options.faults, most) for _ in range(options.runs)]
     named = bugs = false = whole = 0
     times = []
-    for parts, make in backends:
-        backend = make()
+    for parts, backend in backends:
         began = time.perf_counter()
         diagnose = "seen" if options.seen else "proven"
         found, true, wrong = measured(parts, backend, smoke, others, diagnose=diagnose)
@@ -156,17 +145,6 @@ def main() -> None:
             )
     said = f"{named} of {bugs} bugs named, all of them in {whole} of {len(backends)} backends"
     print(f"{said}; {false} causes false; {statistics.median(times):.0f} s typical")
-
-
-def _tier(tier: str) -> Vectors:
-    with opened(None) as sources:
-        return operators_of(
-            [
-                vector
-                for selection in chosen(sources, None, None, tier)
-                for vector in vectors_in(selection.source, selection.numbers)
-            ]
-        )
 
 
 if __name__ == "__main__":

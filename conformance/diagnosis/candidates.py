@@ -10,7 +10,6 @@ import numpy as np
 
 from conformance.diagnosis.claim import Claim, behaviour_of
 from conformance.diagnosis.common_numbers import of_common_numbers
-from conformance.diagnosis.elements import layout_of
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.predictions import Predictions
@@ -131,7 +130,7 @@ def faults_instead(
         every += candidates.every(operator)
     fitting = [_instead(faults, predictions) for faults in every]
     for failure in sample:
-        layout = layout_of(failure.vector, predictions.readings(failure.vector))
+        layout = predictions.layout(failure.vector)
         kept = []
         for each in fitting:
             alike, told = each.matches(failure, layout)

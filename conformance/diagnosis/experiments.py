@@ -110,9 +110,8 @@ class Experiments:
 
     def _on_rules_of_others(self) -> None:
         """Hold rules against this operator that were learned in others."""
-        for claim in self._known.candidates.first:
-            explains = self._known.trial(claim).explains
-            shown = [] if claim.faults else [*filter(explains, self._known.left)]
+        for claim in (each for each in self._known.candidates.first if not each.faults):
+            shown = [s for s in self._known.left if self._predictions.explains(claim, s)]
             if shown and not self._is_enough and not self._is_contradicted(claim):
                 trial = self._trying.tried(claim, shown, (), self._laboratory.share(CAUSE))
                 if trial.is_confirmed:

@@ -102,9 +102,9 @@ class Laboratory:
             return f"the {self.budget.seconds:g} seconds that --diagnose-seconds allows are over"
         return self._ended or ("the work for them was done" if self._share.is_spent else "")
 
-    def begin(self, steps: int | None = None) -> None:
-        """Let the work begin now: all that it may do, or so many steps."""
-        self._share = self.budget.share(self._steps if steps is None else steps)
+    def begin(self, steps: int) -> None:
+        """Let the work begin now: so many steps, and no more than it may do in all."""
+        self._share = self.budget.share(min(steps, self._steps))
 
     def share(self, steps: float) -> Share:
         """Return a part of the work that is left."""

@@ -122,8 +122,7 @@ class Predictions:
         wrong, got = sample.wrong, sample.outputs[0]
         if (wrong.shape, got.dtype) != (values.shape, values.dtype):
             return False
-        same = (got == values) | ((got != got) & (values != values))  # noqa: PLR0124 - any NaN
-        may_be = not (wrong & ~(marked & same)).any()
+        may_be = not (wrong & ~(marked & equal_numbers(got, values))).any()
         return bool(wrong.any() and may_be and not (shown & ~wrong).any())
 
     def prediction(self, claim: Claim, vector: Vector) -> bytes | bool:
@@ -230,10 +229,8 @@ class Predictions:
     def _compared(self, claim: Claim, sample: Sample) -> tuple[Bools | None, Bools | None]:
         """Return which elements are wrong, and which may be; None where shapes differ."""
         assert claim.substitute is not None
-        wrong, marked = (
-            _seen(claim.substitute, sample).wrong,
-            self.marked(claim, sample.vector),
-        )
+        wrong = _seen(claim.substitute, sample).wrong
+        marked = self.marked(claim, sample.vector)
         same = wrong is not None and marked is not None and wrong.shape == marked.shape
         return (wrong, marked) if same else (None, None)
 

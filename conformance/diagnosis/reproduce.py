@@ -96,6 +96,16 @@ class Observation:
             wrong += int((~equal_numbers(widen(got), widen(right.values))).sum())
         return wrong
 
+    @cached_property
+    def matched(self) -> dict[tuple[Together, bool], Match]:
+        """How well faults reproduce it, telling or not, as far as that is known."""
+        return {}
+
+    @cached_property
+    def shown(self) -> dict[Together, bool]:
+        """Whether faults keep the vector from conforming, as far as that is known."""
+        return {}
+
     @property
     def wanted(self) -> Wanted | None:
         """First outputs that may match what was returned; None if any may, or if none was."""
@@ -170,17 +180,15 @@ class Observation:
 class Reproductions:
     """What faults make of observations; each is planted once per operator and readings.
 
-    Answers are counted in a `budget`, and what is known of one is not worked out again.
+    Answers are counted in a `budget`. What is known of an observation it keeps as long as it lives.
     """
 
     def __init__(self, budget: Budget | None = None) -> None:
         self.budget = budget or Budget()
         self._planted: dict[Together, dict[tuple[str, str], PlantedFaults]] = {}
-        self._matched: dict[tuple[Together, bool], dict[Observation, Match]] = {}
-        self._shown: dict[Together, dict[Observation, bool]] = {}
 
     def counted_in(self, budget: Budget) -> Reproductions:
-        """Return the same, with all that is known, which counts further answers elsewhere."""
+        """Return the same, with all that is planted, which counts further answers elsewhere."""
         other = copy(self)
         other.budget = budget
         return other
@@ -259,10 +267,11 @@ class Reproductions:
         What differs from the right answer by as little as from theirs is no match, unless it need
         not be `telling`.
         """
-        known = self._matched.setdefault((faults, telling), {})
-        new = [each for each in dict.fromkeys(observations) if each not in known]
-        known |= zip(new, self._new_matches(faults, new, telling=telling), strict=True)
-        return [known[each] for each in observations]
+        key = faults, telling
+        new = [each for each in dict.fromkeys(observations) if key not in each.matched]
+        for each, match in zip(new, self._new_matches(faults, new, telling=telling), strict=True):
+            each.matched[key] = match
+        return [each.matched[key] for each in observations]
 
     def _new_matches(
         self, faults: Together, observations: Sequence[Observation], *, telling: bool
@@ -298,10 +307,10 @@ class Reproductions:
 
     def shows(self, faults: Together, observations: Sequence[Observation]) -> list[bool]:
         """Say of each vector whether faults keep it from conforming, whatever the readings."""
-        known = self._shown.setdefault(faults, {})
-        new = [each for each in dict.fromkeys(observations) if each not in known]
-        known |= zip(new, self._newly_shown(faults, new), strict=True)
-        return [known[each] for each in observations]
+        new = [each for each in dict.fromkeys(observations) if faults not in each.shown]
+        for each, shown in zip(new, self._newly_shown(faults, new), strict=True):
+            each.shown[faults] = shown
+        return [each.shown[faults] for each in observations]
 
     def _newly_shown(self, faults: Together, observations: Sequence[Observation]) -> list[bool]:
         answers = [self.answers(faults, observation) for observation in observations]
@@ -363,7 +372,7 @@ def _match(observation: Observation, answer: Answer, baseline: Baseline, *, tell
     return Match.CLOSE if None not in rounding and tells else Match.NO
 
 
-def equal_numbers(one: Doubles, other: Doubles) -> npt.NDArray[np.bool_]:
+def equal_numbers(one: Array, other: Array) -> npt.NDArray[np.bool_]:
     """Say where numbers are equal, or both NaN."""
     return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 

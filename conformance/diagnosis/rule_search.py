@@ -249,8 +249,8 @@ class RuleSearch:
 
 
 def _is_of_fault(claim: Claim) -> bool:
-    instead = claim.substitute and claim.substitute.instead
-    return claim.places == EVERYWHERE and isinstance(instead, Instead) and not instead.key
+    instead = None if claim.substitute is None else claim.substitute.instead
+    return claim.places == EVERYWHERE and instead is not None and not instead.key
 
 
 def _of_manner(samples: Iterable[Sample], manner: str | None) -> list[Sample]:

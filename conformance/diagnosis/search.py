@@ -118,7 +118,6 @@ class Search:
         self._progress = progress
         self._share = share or Budget().share()
         self._reproductions = (reproductions or Reproductions()).counted_in(self._share.budget)
-        self._broken: dict[Together, list[bool]] = {}
         # What tells causes apart may lie in few mismatches: more are looked at than searched.
         self._scored = _numbers([each.vector for each in mismatches], _SCORED)
         self._doubtful: dict[Together, Fit] = {}
@@ -317,9 +316,8 @@ class Search:
 
     def _broken_by(self, faults: Together, count: int) -> frozenset[int]:
         """Return which of the first `count` conforming vectors would not conform with faults."""
-        broken = self._broken.setdefault(faults, [])
-        broken += self._reproductions.shows(faults, self._conforming[len(broken) : count])
-        return frozenset(number for number, fails in enumerate(broken[:count]) if fails)
+        broken = self._reproductions.shows(faults, self._conforming[:count])
+        return frozenset(number for number, fails in enumerate(broken) if fails)
 
     def _is_plausible(self, cause: Fit, mismatch: int) -> bool:
         """Say whether little speaks against a cause, or a condition on attributes removes it."""

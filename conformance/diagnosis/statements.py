@@ -189,9 +189,8 @@ def united(
     Those that name the same faults under the same condition, or the same rule, or know nothing but
     the same condition, are one, with counts added up; what is confirmed stays apart from what is
     not. An alternative or what was observed is kept where every part has it, and a proof where
-    every part has one. What reports of earlier versions
-    say without a behaviour stays apart, as it is. `told` failures have a cause besides, and there
-    are `failures`, if more than the parts say.
+    every part has one. What reports of earlier versions say without a behaviour stays apart, as it
+    is. `told` failures have a cause besides, and there are `failures`, if more than the parts say.
     """
     firsts = [part[0] for part in parts if part]
     total = told + sum(first.total for first in firsts)

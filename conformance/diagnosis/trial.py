@@ -35,10 +35,10 @@ class Trial:
 
     Of the cases on which it shows, `predicted` are those that it predicted; `absent` are those on
     which the backend is right, and `other` those on which it fails in another way, or `beside`, if
-    nothing is right there that was to be wrong; where it is
-    right and elements were to be wrong, equal values may hide that: it is `unclear`; where more is
-    wrong than predicted, a few may have another fault as well: `in_part`. Of the cases
-    on which it does not show, the backend is right in `quiet` and fails in `strays`.
+    nothing is right there that was to be wrong; where it is right and elements were to be wrong,
+    equal values may hide that: it is `unclear`; where more is wrong than predicted, a few may have
+    another fault as well: `in_part`. Of the cases on which it does not show, the backend is right
+    in `quiet` and fails in `strays`.
     """
 
     claim: Claim

@@ -163,3 +163,10 @@ def test_a_clause_is_open_where_no_reading_is_known_to_be_followed():
     assert laboratory().open_clauses(maximum) >= {"nan-in-maximum"}
     assert "nan-in-maximum" not in laboratory(readings=followed).open_clauses(maximum)
     assert "nan-in-maximum" not in laboratory().open_clauses(vector())
+
+
+def test_no_part_of_the_work_is_more_than_all_of_it():
+    """What is asked for a part may be more than a laboratory may do."""
+    lab = laboratory(steps=CALL)
+    lab.begin(10 * CALL)
+    assert lab.share(10 * CALL).left == CALL
