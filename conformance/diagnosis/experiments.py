@@ -447,10 +447,12 @@ class Experiments:
     def _is_worth_a_condition(self, shown: Sequence[Sample]) -> bool:
         """Say whether a fault explains enough failures that are left to learn when it is there.
 
-        A few are enough where they are many of all that is left.
+        A few are enough where they are many of all that is left of their manner.
         """
         new = sum(not self._known.is_explained(s) for s in shown)
-        return new > 0 and new >= min(_FEW, len(self._known.left) / _SHARE)
+        manners = {s.manner for s in shown}
+        left = sum(s.manner in manners for s in self._known.left)
+        return new > 0 and new >= min(_FEW, left / _SHARE)
 
     def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
         """Confirm a rule for failures, which are of one manner; None in vain."""

@@ -132,17 +132,18 @@ class Laboratory:
         disputed = {clause.name for clause in disputed_of(operator_named(vector.case.operator))}
         return disputed.intersection(vector.clauses) - self.readings(vector).keys()
 
-    def near(self, bases: Sequence[Vector], others: Sequence[Vector]) -> Iterator[Vector | None]:
-        """Yield vectors near `bases` and near `others` in turn, until the work is done.
+    def near(self, *bases: Sequence[Vector]) -> Iterator[Vector | None]:
+        """Yield vectors near those of one group after the other, in turn, until the work is done.
 
         None stands for a draw of which nothing came, so that draws can be counted. The lighter a
         vector is, the more often it is drawn near.
         """
-        groups = [_lightest_first(group) for group in (bases, others) if group]
+        groups = [_lightest_first(group) for group in bases if group]
+        every = [vector for group in reversed(bases) for vector in group]
         while groups and not self.is_over:
             for group in groups:
                 base = group[int(len(group) * self.rng.random() ** 2)]
-                yield self.vector(self._near(base.case, (*others, *bases)))
+                yield self.vector(self._near(base.case, every))
 
     def ask(self, vectors: Sequence[Vector]) -> list[Sample]:
         """Return what the backend makes of vectors; those of no answer are left out.

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 
 import numpy as np
 
 from conformance.budget import Share
 from conformance.cases.near import Feature, at, named, other_words, with_word, words_of
-from conformance.diagnosis.claim import Claim
+from conformance.diagnosis.claim import Claim, Places
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory
@@ -32,6 +33,8 @@ _OF_EACH = 2
 """Cases of each that a cause is held against."""
 BASES = 60
 """Samples that fresh cases are drawn near, at most."""
+_OF_A_PLACE = 8
+"""Fresh cases that bear out one of several places of a claim, at least."""
 _DRAWS = 150
 """Times that fresh cases are drawn for one cause, at most."""
 _QUIET = 12
@@ -61,13 +64,14 @@ class Trying:
         `shown` are failures that it explains.
         """
         trial, patient = self._known.trial(claim), share.part(FRUITLESS)
-        bases = [s.vector for s in thinned(shown, BASES)]
+        first, *further = self._by_place(claim, thinned(shown, BASES))
         others = [s.vector for s in thinned([*self._known.failing, *self._known.conforming], BASES)]
         open_clauses = self._laboratory.open_clauses
         about = clauses_about(shown, self._laboratory)
         for _ in range(_DRAWS):
             # What went as predicted leads further away from what the claim was made of.
-            fresh = self._laboratory.near([*bases, *(s.vector for s in trial.predicted)], others)
+            bases = [*first, *(s.vector for s in trial.predicted)]
+            fresh = self._laboratory.near(bases, *further, others)
             drawn = [v for v in islice(fresh, _AT_ONCE) if v is not None]
             # Another fault may be what leaves a clause open that this one is not about.
             drawn = [v for v in drawn if open_clauses(v) <= about]
@@ -84,11 +88,39 @@ class Trying:
             ):
                 break
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
+                if (narrower := self._borne_out(trial)) != claim:
+                    left = [s for s in shown if self._predictions.predicts(narrower, s)]
+                    return self.tried(narrower, left, rivals, share)
                 self._see_varied(trial, rivals)
                 break
             if self._laboratory.is_over or (share if trial.asked else patient).is_spent:
                 break
         return trial
+
+    def _borne_out(self, trial: Trial) -> Claim:
+        """Return a claim with those of its places that some cases bore out which no other says."""
+        claim = trial.claim
+        for place in claim.places:
+            rest = tuple(each for each in claim.places if each != place)
+            if rest and len(self._only_there(claim, rest, trial.predicted)) < _OF_A_PLACE:
+                claim = replace(claim, places=rest)
+        return claim
+
+    def _by_place(self, claim: Claim, shown: Sequence[Sample]) -> list[list[Vector]]:
+        """Return failures that a claim explains by the place that alone predicts them."""
+        places = claim.places[1:]
+        groups = [
+            self._only_there(claim, tuple(p for p in claim.places if p != place), shown)
+            for place in places
+        ]
+        told = {id(sample) for group in groups for sample in group}
+        groups.insert(0, [s for s in shown if id(s) not in told])
+        return [[sample.vector for sample in group] for group in groups]
+
+    def _only_there(self, claim: Claim, rest: Places, samples: Sequence[Sample]) -> list[Sample]:
+        """Return samples that a claim predicts, but not if it is true of the `rest` alone."""
+        narrower = replace(claim, places=rest)
+        return [s for s in samples if not self._predictions.predicts(narrower, s)]
 
     def asked(self, case: Case | None) -> list[Sample]:
         """Return what the backend makes of a case; nothing if that would tell nothing."""
