@@ -36,12 +36,14 @@ class Candidates:
     """The faults that are tried, but for those that are `left_out`, and those `refuted`.
 
     What is the cause in other operators comes `first`, then faults of a catalogue, then, if they
-    are to be `enumerated`, whatever atoms make.
+    are to be `enumerated`, whatever atoms make, and those made of numbers that failures have in
+    `common`.
     """
 
     catalogue: Sequence[Fault] = CATALOGUE
     first: Sequence[Claim] = ()
     enumerated: bool = True
+    common: Sequence[Fault] = ()
     left_out: Container[Together] = ()
     refuted: Container[Together] = ()
 
@@ -60,6 +62,12 @@ class Candidates:
         """Yield what atoms enumerate that may explain a failure."""
         return self._of(observation.operator, kinds_for(observation))
 
+    def of_common_numbers(self, operator: Operator) -> Iterator[Together]:
+        """Yield those made of numbers that failures have in common, which an operator may have."""
+        for fault in self.common:
+            if fault.concerns(operator) and self._is_tried((fault,)):
+                yield (fault,)
+
     def every(self, operator: Operator) -> Iterator[Together]:
         """Yield all that atoms enumerate which an operator may have."""
         return self._of(operator, tuple(KINDS))
@@ -67,7 +75,8 @@ class Candidates:
     def _of(self, operator: Operator, kinds: tuple[str, ...]) -> Iterator[Together]:
         if not self.enumerated:
             return
-        said = _words(tuple(self.catalogue))
+        # One of the catalogue may say the same of other operators alone.
+        said = _words(tuple(self.catalogue), operator)
         for fault in concerning(operator, kinds):
             if fault.summary not in said and self._is_tried((fault,)):
                 yield (fault,)
@@ -99,9 +108,9 @@ def kinds_for(observation: Observation) -> tuple[str, ...]:
     return (*order[:1], *own, *order[1:], "calls")
 
 
-@lru_cache(maxsize=8)
-def _words(faults: tuple[Fault, ...]) -> frozenset[str]:
-    return frozenset(fault.summary for fault in faults)
+@lru_cache(maxsize=128)
+def _words(faults: tuple[Fault, ...], operator: Operator) -> frozenset[str]:
+    return frozenset(fault.summary for fault in faults if fault.concerns(operator))
 
 
 @lru_cache(maxsize=128)

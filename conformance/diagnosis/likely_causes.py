@@ -72,8 +72,8 @@ def diagnose(
 
     pairs, others = _not_too_many(mismatches)
     some = thinned([pair for pair in pairs if _is_small(pair[0].case)], _ALIKE)
-    common = of_common_numbers(samples_from(some), of) if enumerated else ()
-    candidates = Candidates((*catalogue, *common), first, enumerated)
+    common = (*of_common_numbers(samples_from(some), of),) if enumerated else ()
+    candidates = Candidates(catalogue, first, enumerated, common)
     predictions = Predictions(of, laboratory.budget if laboratory is not None else None)
     search = Search(
         [predictions.observed(*pair) for pair in pairs],

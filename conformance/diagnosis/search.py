@@ -203,19 +203,26 @@ class Search:
     def _of_one(self, mismatch: int, left: Sequence[int]) -> Fit | None:
         """Return the single fault that explains a mismatch and fits the others best.
 
-        Without need, which is where one with a name leaves mismatches over, none without is tried.
+        Without need, which is where one with a name leaves mismatches over, none without is tried,
+        and none made for numbers that they have in common where another one says as much.
         """
         observation = self._as_followed[mismatch]
-        named = ((fault,) for fault in self._named if fault.concerns(observation.operator))
-        for candidates in (self._candidates.known, named):
-            cause = self._best(candidates, mismatch)
+        operator = observation.operator
+        candidates = self._candidates
+        stages: list[Iterable[Together]] = [
+            candidates.known,
+            ((fault,) for fault in self._named if fault.concerns(operator)),
+            candidates.of_atoms(observation) if self._in_vain else (),
+            candidates.of_common_numbers(operator),
+        ]
+        found: list[Fit] = []
+        for stage in stages:
+            cause = self._best(stage, mismatch)
             if cause is not None and self._is_enough(cause, left):
                 return cause
-        if not self._in_vain:
-            return cause
-        other = self._best(self._candidates.of_atoms(observation), mismatch)
-        self._in_vain -= other is None
-        return max(filter(None, (cause, other)), key=lambda each: each.score, default=None)
+            found += filter(None, [cause])
+        self._in_vain -= self._in_vain > 0 and not found
+        return max(found, key=lambda each: each.score, default=None)
 
     def _is_enough(self, cause: Fit, left: Sequence[int]) -> bool:
         """Say whether a cause explains nearly all that is left."""

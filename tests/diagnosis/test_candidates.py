@@ -7,8 +7,10 @@ from support.fault_probes import light_probes
 
 from conformance.api import check as api
 from conformance.diagnosis import likely_causes
+from conformance.diagnosis.candidates import Candidates
+from conformance.faults import fault_named
 from conformance.faults.atoms import by_words
-from conformance.operators import evaluate
+from conformance.operators import evaluate, operator_named
 
 EXCHANGED = "every begin pad taken as the end pad, and end pad taken as the begin pad"
 
@@ -135,6 +137,28 @@ def test_numbers_that_wrong_elements_have_in_common_are_named(change, words):
         return change(outputs.astype(np.float64)).astype(outputs.dtype)
 
     assert first_cause(backend, "AvgPool-1").summary.endswith(f"as if {words}")
+
+
+def test_a_fault_of_other_operators_does_not_stand_for_what_atoms_enumerate():
+    """The catalogue rounds the cells of norms: those of averages are said by an atom alone."""
+    of_norms, said = fault_named("norm-of-cells-in-float16"), "as if cells were rounded to float16"
+    assert of_norms.summary == said
+    candidates = Candidates([of_norms])
+    for operator, by_atoms in (("AvgPool-1", True), ("ONNX-LpPool-22", False)):
+        every = {fault.summary for (fault,) in candidates.every(operator_named(operator))}
+        assert (said in every) == by_atoms
+
+
+def test_numbers_in_common_come_after_what_says_as_much():
+    """Float16 is 11 bits, but of numbers that are not too large for it."""
+
+    def backend(operator, inputs, attributes):
+        with np.errstate(over="ignore"):
+            cells = inputs[0].astype(np.float16).astype(inputs[0].dtype)
+        return evaluate(operator, [cells], attributes)
+
+    cause = first_cause(backend, "AvgPool-1")
+    assert cause.behaviour == "as if cells were rounded to float16"
 
 
 @pytest.mark.slow("each of the two is named alone")
