@@ -149,18 +149,6 @@ def test_a_fault_of_other_operators_does_not_stand_for_what_atoms_enumerate():
         assert (said in every) == by_atoms
 
 
-def test_numbers_in_common_come_after_what_says_as_much():
-    """Float16 is 11 bits, but of numbers that are not too large for it."""
-
-    def backend(operator, inputs, attributes):
-        with np.errstate(over="ignore"):
-            cells = inputs[0].astype(np.float16).astype(inputs[0].dtype)
-        return evaluate(operator, [cells], attributes)
-
-    cause = first_cause(backend, "AvgPool-1")
-    assert cause.behaviour == "as if cells were rounded to float16"
-
-
 @pytest.mark.slow("each of the two is named alone")
 def test_two_faults_at_once_are_both_named():
     """They show on the same vectors, and each on some that the other leaves alone."""
