@@ -107,10 +107,10 @@ def short_kernel(_operator: str, _arrays: list[Array], given: Given) -> None:
     _lists(given, _KERNELS, lambda numbers: [min(n, 7) for n in numbers])
 
 
-def nan_is_missing(_operator: str, arrays: list[Array], _given: Given) -> None:
-    """Take the NaN of maxima for the lowest number."""
-    if "ax" in _operator and arrays[0].dtype.kind == "f":
-        arrays[0] = np.where(np.isnan(arrays[0]), -np.inf, arrays[0]).astype(arrays[0].dtype)
+def nan_is_zero(_operator: str, arrays: list[Array], _given: Given) -> None:
+    """Load NaN as zero."""
+    if arrays[0].dtype.kind == "f":
+        arrays[0] = np.where(np.isnan(arrays[0]), 0, arrays[0]).astype(arrays[0].dtype)
 
 
 def infinity_cut(_operator: str, arrays: list[Array], _given: Given) -> None:
@@ -128,9 +128,7 @@ def first_batch(_operator: str, arrays: list[Array], _given: Given) -> None:
 # Of results
 
 
-def tail_of_channels(
-    _o: str, _a: Sequence[Array], _g: Mapping[str, Any], parts: list[Array]
-) -> None:
+def tail_of_channels(parts: list[Array]) -> None:
     """Leave channels beyond the last whole group of 8 at zero."""
     if parts[0].ndim > 2:
         parts[0][:, parts[0].shape[1] // 8 * 8 :] = 0
@@ -177,7 +175,7 @@ _BEFORE: Mapping[str, Before] = {
     for bug in (
         *(strides_swapped, first_stride_for_all, no_dilation, last_dilation_ignored),
         *(pads_mirrored, lower_as_upper, floors, padding_counted, short_kernel),
-        *(nan_is_missing, infinity_cut, first_batch),
+        *(nan_is_zero, infinity_cut, first_batch),
     )
 }
 _AFTER: Mapping[str, After] = {
@@ -188,7 +186,7 @@ _AFTER: Mapping[str, After] = {
     )
 }
 _PAIRS = (
-    ("strides_swapped", "nan_is_missing"),
+    ("strides_swapped", "nan_is_zero"),
     ("no_dilation", "positive"),
     ("last_dilation_ignored", "index_from_one"),
     ("pads_mirrored", "floors"),
@@ -198,7 +196,7 @@ _PAIRS = (
     ("padding_counted", "tail_of_channels"),
     ("infinity_cut", "strides_swapped"),
     ("first_batch", "lower_as_upper"),
-    ("nan_is_missing", "index_32"),
+    ("nan_is_zero", "index_32"),
     ("first_stride_for_all", "in_float16"),
     ("no_dilation", "pads_mirrored"),
     ("tail_of_channels", "index_from_one"),
@@ -206,7 +204,7 @@ _PAIRS = (
     ("last_column", "lower_as_upper"),
     ("floors", "no_dilation"),
     ("in_float32", "short_kernel"),
-    ("first_batch", "nan_is_missing"),
+    ("first_batch", "nan_is_zero"),
     ("pads_mirrored", "in_float16"),
 )
 BACKENDS: list[tuple[Mapping[str, Backend], Backend]] = [
