@@ -26,7 +26,7 @@ from conformance.diagnosis.sample import Bools, Sample
 from conformance.diagnosis.search import Fit, Search
 from conformance.diagnosis.shares import CAUSE, LEFT, SMALLEST
 from conformance.diagnosis.smallest import as_python
-from conformance.diagnosis.trial import Trial
+from conformance.diagnosis.trial import FOR_REFUSED, Trial
 from conformance.diagnosis.trying import BASES, Trying, tells_elements_apart
 from conformance.faults.fault import Fault, Together
 from conformance.record.report import Proof
@@ -398,11 +398,17 @@ class Experiments:
             return None
         share = self._laboratory.share(CAUSE)
         first: Trial | None = None
+        last: Trial | None = None
         for trial in self._conditional(claim, shown, rivals, share):
             if trial.is_confirmed:
                 self._known.confirm(trial)
                 return trial
-            first = first or trial
+            first, last = first or trial, trial
+        if last is not None and last.is_refused_at_times:
+            last.excuse_refusals()
+            if last.is_confirmed and not self._is_contradicted(last.claim):
+                self._known.confirm(last)
+                return last
         if first is None or not first.holds_mostly or self._is_refuted_by_the_run(first):
             return None
         self._known.mostly.append(first)
@@ -425,7 +431,7 @@ class Experiments:
         absent = [s for s in self._known.conforming if always.fails(s.vector)]
         for _ in range(_CONDITIONS):
             trial = self._trying.tried(claim, shown, rivals, share)
-            is_right = not any(trial.fails(s.vector) for s in absent)
+            is_right = not self._applies_to_many(trial.claim, absent, shown)
             if is_right and trial.is_confirmed:
                 trial = self._rules.under_wider(trial, [*shown, *absent], rivals, share)
             if is_right:
@@ -441,8 +447,18 @@ class Experiments:
                 if places is None or places == claim.places:
                     return
                 claim = replace(claim, places=places)
-                if any(self._predictions.applies(claim, s.vector) for s in absent):
+                if self._applies_to_many(claim, absent, shown):
                     return
+
+    def _applies_to_many(
+        self, claim: Claim, absent: Sequence[Sample], shown: Sequence[Sample]
+    ) -> bool:
+        """Say whether cases without a fault meet a condition: any at all, or many that are invalid.
+
+        What is invalid may be refused for another reason.
+        """
+        met = [s for s in absent if self._predictions.applies(claim, s.vector)]
+        return any(s.vector.values for s in met) or FOR_REFUSED * len(met) > len(shown)
 
     def _is_worth_a_condition(self, shown: Sequence[Sample]) -> bool:
         """Say whether a fault explains enough failures that are left to learn when it is there.

@@ -25,6 +25,8 @@ _FOR_BESIDE = 30
 """The same for each that is wrong in another way, too: the backend may have another bug there."""
 _FOR_OTHERS = 10
 """The same for each that went another way, where it is true of nearly all cases."""
+FOR_REFUSED = 2
+"""The same for each invalid case that was to be accepted: it may be refused for another reason."""
 _FEW = 6
 """Predictions besides exceptions that confirm a fault of gradients, at least."""
 
@@ -37,8 +39,9 @@ class Trial:
     which the backend is right, and `other` those on which it fails in another way, or `beside`, if
     nothing is right there that was to be wrong; where it is right and elements were to be wrong,
     equal values may hide that: it is `unclear`; where more is wrong than predicted, a few may have
-    another fault as well: `in_part`. Of the cases on which it does not show, the backend is right
-    in `quiet` and fails in `strays`.
+    another fault as well: `in_part`. Invalid cases that were to be accepted are `refused` where
+    nothing tells them from those that are. Of the cases on which it does not show, the backend is
+    right in `quiet` and fails in `strays`.
     """
 
     claim: Claim
@@ -49,14 +52,15 @@ class Trial:
     beside: list[Sample] = field(default_factory=list)
     unclear: list[Sample] = field(default_factory=list)
     in_part: list[Sample] = field(default_factory=list)
+    refused: list[Sample] = field(default_factory=list)
     quiet: int = 0
     strays: list[Sample] = field(default_factory=list)
 
     @property
     def asked(self) -> int:
         """How many fresh cases there were on which it shows."""
-        kinds = (self.predicted, self.absent, self.other, self.beside, self.unclear, self.in_part)
-        return sum(map(len, kinds))
+        right = (self.absent, self.unclear, self.refused)
+        return sum(map(len, (self.predicted, *right, self.other, self.beside, self.in_part)))
 
     @property
     def is_refuted(self) -> bool:
@@ -79,6 +83,19 @@ class Trial:
         return bool(others) and not self.absent and _FOR_HIDDEN * others <= len(self.predicted)
 
     @property
+    def is_refused_at_times(self) -> bool:
+        """Whether all that refutes it are some invalid cases that were refused."""
+        return (
+            len(self.absent) == self.asked - len(self.predicted) > 0
+            and not any(sample.vector.values for sample in self.absent)
+            and FOR_REFUSED * len(self.absent) <= len(self.predicted)
+        )
+
+    def excuse_refusals(self) -> None:
+        """Take it that what was refused has something else that is wrong with it."""
+        self.refused, self.absent = self.absent, []
+
+    @property
     def holds_mostly(self) -> bool:
         """Whether nearly all fresh cases went as predicted: it is true but for its condition.
 
@@ -92,7 +109,8 @@ class Trial:
     def may_hold_mostly(self) -> bool:
         """Whether more fresh cases may yet show that it does."""
         others = self.asked - len(self.predicted)
-        return _FOR_OTHERS * others <= CONFIRMING and self.asked < CONFIRMING
+        few = _FOR_OTHERS * others <= CONFIRMING or self.is_refused_at_times
+        return few and self.asked < CONFIRMING
 
     @property
     def stands(self) -> bool:
@@ -103,7 +121,8 @@ class Trial:
     def is_confirmed(self) -> bool:
         """Whether enough fresh cases went as predicted, and none otherwise."""
         enough = max(self._confirming, self._for_unclear * len(self.unclear))
-        return not self.is_refuted and len(self.predicted) >= enough and self._tells
+        told = len(self.predicted) + len(self.refused)
+        return not self.is_refuted and told >= enough and self._tells
 
     @property
     def _for_unclear(self) -> int:

@@ -73,3 +73,20 @@ def test_what_nearly_all_cases_bear_out_stands_and_is_not_confirmed():
     assert (trial.holds_mostly, trial.stands) == (False, False)
     trial.predicted += [case]
     assert (trial.holds_mostly, trial.stands, trial.is_confirmed) == (True, True, False)
+
+
+def test_what_is_invalid_may_be_refused_for_another_reason():
+    """Two accepted for each refused bear a fault out, once that is excused; two thirds do not."""
+    invalid = vector(ramp(1, 1, 6), pool(kernel=[2, 2]))
+    assert not invalid.values
+    accepted = Sample(invalid, (ramp(1, 1, 3),), failed=True)
+    trial = supposed("not-divided")
+    trial.predicted = [accepted] * (CONFIRMING // 2)
+    trial.absent = [Sample(invalid, None, failed=False)] * (CONFIRMING // 4 + 1)
+    assert not trial.is_refused_at_times
+    trial.absent.pop()
+    assert trial.is_refused_at_times
+    assert not trial.is_confirmed
+    trial.predicted += [accepted] * (CONFIRMING // 4)
+    trial.excuse_refusals()
+    assert trial.is_confirmed

@@ -35,6 +35,14 @@ def no_list_of_one(operator, inputs, attributes):
     return evaluate(operator, inputs, attributes)
 
 
+def short_pads(operator, inputs, attributes):
+    """Take pads that are left out at the end of a list as zeros."""
+    axes = inputs[0].ndim - 2
+    pads = {key: attributes[key] + [0] * axes for key in ("pads_begin", "pads_end")}
+    changed = {k: v[:axes] for k, v in pads.items() if len(attributes[k]) < axes}
+    return evaluate(operator, inputs, attributes | changed)
+
+
 UNENFORCED = (
     "a call accepted that breaks the rule that the stride divides what the first window can slide"
 )
@@ -53,6 +61,12 @@ ROWS = {
         no_list_of_one,
         ("PyTorch-max_pool2d", "PyTorch-avg_pool2d"),
         "a call refused where a kernel size is a list of one number",
+    ),
+    "pads-too-short": (
+        short_pads,
+        ("AvgPool-1", "MaxPool-8"),
+        "a list of more or fewer pads than spatial axes accepted, where what is wrong with it is "
+        "one entry too few",
     ),
     "strides-swapped": (
         faulty(fault_named("strides-reversed")),
