@@ -1,15 +1,13 @@
 """Which numbers of the search for causes matter: each is halved and doubled.
 
 `python -m benchmarks.limits` diagnoses a few backends with bugs, again with each number of
-`conformance.diagnosis` halved and doubled, and names the first one of which other causes are found
+`conformance.diagnosis.limits` halved and doubled, and names the first one of which other causes are found
 then. A number that never changes anything is hardly needed.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
-import pkgutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-import conformance.diagnosis
 from benchmarks.diagnosis_proof import vectors_of
 from benchmarks.two_bugs import backend as with_bugs
 from conformance import evaluate
 from conformance.api.check import check
 from conformance.backends import Backend
+from conformance.diagnosis import limits
 from conformance.faults import CATALOGUE, faulty
 from conformance.vector import Array, Vector
 
@@ -74,26 +72,21 @@ BACKENDS: Sequence[tuple[str, Backend, tuple[str, ...], str]] = (
 
 
 def numbers() -> Iterator[tuple[str, Number]]:
-    """Yield the numbers at the top of the modules of the search, by module and name."""
-    for found in pkgutil.iter_modules(conformance.diagnosis.__path__):
-        module = importlib.import_module(f"conformance.diagnosis.{found.name}")
-        for name, value in vars(module).items():
-            is_number = isinstance(value, Number) and not isinstance(value, bool)
-            if name.strip("_").isupper() and is_number:
-                yield f"{found.name}.{name}", value
+    """Yield the numbers of the search by name."""
+    for name, value in vars(limits).items():
+        if name.isupper() and isinstance(value, Number):
+            yield name, value
 
 
 @contextmanager
 def changed(name: str, value: Number) -> Iterator[None]:
     """Give a number another value for a while."""
-    module_name, _, constant = name.partition(".")
-    module = importlib.import_module(f"conformance.diagnosis.{module_name}")
-    before = getattr(module, constant)
-    setattr(module, constant, value)
+    before = getattr(limits, name)
+    setattr(limits, name, value)
     try:
         yield
     finally:
-        setattr(module, constant, before)
+        setattr(limits, name, before)
 
 
 def outcome(backend: Backend, vectors: Sequence[Vector], diagnose: Any) -> list[str]:

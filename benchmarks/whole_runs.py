@@ -26,7 +26,8 @@ from benchmarks.two_bugs import BACKENDS
 from conformance.api.check import check
 from conformance.backends import Backend
 from conformance.diagnosis.claim import Claim
-from conformance.diagnosis.features import LIGHT, thinned, weight
+from conformance.diagnosis.features import thinned, weight
+from conformance.diagnosis.limits import LIGHT
 from conformance.diagnosis.named_causes import cause_named
 from conformance.diagnosis.predictions import Predictions
 from conformance.faults import CATALOGUE, faulty

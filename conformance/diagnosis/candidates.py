@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim, behaviour_of
 from conformance.diagnosis.common_numbers import of_common_numbers
 from conformance.diagnosis.features import thinned
@@ -15,20 +16,12 @@ from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.reproduce import Observation, equal_numbers
 from conformance.diagnosis.sample import Sample
-from conformance.diagnosis.shares import INSTEAD
 from conformance.faults.atoms import KINDS, faults_of
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault, Together
 from conformance.operators import operator_named
 from conformance.operators.operator import Operator
 from conformance.reference.rounding import widen
-
-_HELD_AGAINST = 48
-"""Failures that what comes instead is held against, at most."""
-_LARGEST = 1 << 14
-"""Elements of an output that is looked at, at most."""
-_NEAR = 2.0**-4
-"""By how much of the right value results differ at most that are near to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +93,7 @@ def kinds_for(observation: Observation) -> tuple[str, ...]:
     if len(got) > 1 and equal_numbers(returned, expected).all():
         return ("indices", "shapes", "calls")
     with np.errstate(invalid="ignore", over="ignore"):
-        off = np.abs(returned - expected) > _NEAR * np.abs(expected)
+        off = np.abs(returned - expected) > limits.NEAR * np.abs(expected)
     # Of large cases, what goes by the number of an entry is likeliest to be wrong.
     order = (
         ("entries", "shapes", "numbers", "places") if off.any() else ("numbers", "places", "shapes")
@@ -131,9 +124,11 @@ def faults_instead(
     left: Sequence[Sample], candidates: Candidates, predictions: Predictions
 ) -> list[Instead]:
     """Return what faults make of all that is wrong in failures, though not of all that is right."""
-    sample = [s for s in thinned(left, _HELD_AGAINST) if s.wrong is not None and s.outputs]
-    sample = sorted((s for s in sample if _weight(s) <= _LARGEST), key=_weight)
-    share = predictions.budget.share(INSTEAD)
+    sample = [
+        s for s in thinned(left, limits.INSTEAD_FAILURES) if s.wrong is not None and s.outputs
+    ]
+    sample = sorted((s for s in sample if _weight(s) <= limits.LARGEST_OUTPUT), key=_weight)
+    share = predictions.budget.share(limits.STEPS_OF_INSTEAD)
     every: list[Together] = [(fault,) for fault in of_common_numbers(sample, predictions.readings)]
     for operator in {operator_named(s.vector.case.operator) for s in sample}:
         every += candidates.every(operator)

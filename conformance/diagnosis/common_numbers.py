@@ -9,6 +9,7 @@ from itertools import chain
 
 import numpy as np
 
+from conformance.diagnosis import limits
 from conformance.diagnosis.elements import Layout, layout_of
 from conformance.diagnosis.sample import Sample
 from conformance.dtypes import name_of
@@ -16,14 +17,6 @@ from conformance.faults.atoms import cells, numbers
 from conformance.faults.fault import Fault
 from conformance.reference.rounding import Doubles, widen
 from conformance.vector import Vector
-
-_MOST = 3
-"""Numbers of a kind, at most."""
-_FEWEST = 2
-"""Failures that have a number in common, at least."""
-_MOST_BITS = 50
-_DIGITS = 2
-"""Significant digits that rounding errors leave to a number that is computed from wrong values."""
 
 Kind = Callable[[Doubles, Doubles, Doubles], Doubles]
 """Numbers made of what was returned, what was expected, and the divisors."""
@@ -45,8 +38,8 @@ def of_common_numbers(
                 for sample in samples
             )
         )
-        for value, count in seen.most_common(_MOST):
-            if count >= _FEWEST:
+        for value, count in seen.most_common(limits.COMMON_NUMBERS):
+            if count >= limits.COMMON_FAILURES:
                 yield from _faults_of(make, value)
 
 
@@ -66,7 +59,9 @@ def _numbers(sample: Sample, layout: Layout, kind: Kind) -> list[float]:
     with np.errstate(all="ignore"):
         numbers = kind(returned, expected, divisors.astype(np.float64))
     numbers = numbers[np.isfinite(numbers)]
-    kept = numbers if exact else [float(f"{number:.{_DIGITS}g}") for number in numbers.tolist()]
+    kept = (
+        numbers if exact else [float(f"{number:.{limits.DIGITS}g}") for number in numbers.tolist()]
+    )
     return sorted(set(map(float, kept)))
 
 
@@ -77,7 +72,7 @@ def _returned(returned: Doubles, _expected: Doubles, _divisors: Doubles) -> Doub
 def _bits(returned: Doubles, expected: Doubles, _divisors: Doubles) -> Doubles:
     """Return how many bits are right at least, and one more: so many are left by rounding."""
     right = np.floor(-np.log2(np.abs(returned / expected - 1).max()))
-    return right + np.arange(2) if 0 < right < _MOST_BITS else np.zeros(0)
+    return right + np.arange(2) if 0 < right < limits.BITS else np.zeros(0)
 
 
 _KINDS: tuple[tuple[Kind, Maker], ...] = (

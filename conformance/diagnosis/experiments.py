@@ -18,32 +18,20 @@ from itertools import chain
 
 from conformance.budget import Budget, Share
 from conformance.cases.minimize import polished
+from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim, planted
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.predictions import differ
 from conformance.diagnosis.rule_search import RuleSearch
 from conformance.diagnosis.sample import Bools, Sample
 from conformance.diagnosis.search import Fit, Search
-from conformance.diagnosis.shares import CAUSE, LEFT, SMALLEST
 from conformance.diagnosis.smallest import as_python
-from conformance.diagnosis.trial import FOR_REFUSED, Trial
-from conformance.diagnosis.trying import BASES, Trying, tells_elements_apart
+from conformance.diagnosis.trial import Trial
+from conformance.diagnosis.trying import Trying, tells_elements_apart
 from conformance.faults.fault import Fault, Together
 from conformance.record.report import Proof
 from conformance.reference.rounding import widen
 from conformance.vector import Case, Vector
-
-_MOST_CAUSES = 8
-_SHARE = 3
-"""A condition is learned for a fault that explains one in so many of the failures left."""
-_FEW_STRAYS = 10
-"""One in so many cases on which a fault does not show may fail without any known cause."""
-_CONDITIONS = 6
-"""Times that fresh cases are drawn for the condition of a fault, at most."""
-_SEARCHES = 4
-"""Searches for other faults than those that were refuted, at most."""
-_FEW = 6
-"""Cases on which a fault has to show before a condition is learned for it."""
 
 
 class Experiments:
@@ -113,7 +101,9 @@ class Experiments:
         for claim in (each for each in self._known.candidates.first if not each.faults):
             shown = [s for s in self._known.left if self._predictions.explains(claim, s)]
             if shown and not self._is_enough and not self._is_contradicted(claim):
-                trial = self._trying.tried(claim, shown, (), self._laboratory.share(CAUSE))
+                trial = self._trying.tried(
+                    claim, shown, (), self._laboratory.share(limits.STEPS_OF_A_CAUSE)
+                )
                 if trial.is_confirmed:
                     self._known.confirm(trial)
 
@@ -153,7 +143,7 @@ class Experiments:
 
     def smallest(self, trial: Trial) -> str:
         """Return a small call on which a cause shows, as Python; "" if there is none to write."""
-        share = self._laboratory.budget.share(SMALLEST)
+        share = self._laboratory.budget.share(limits.STEPS_OF_SMALLEST)
         shown = trial.predicted or [s for s in self._known.failing if trial.explains(s)]
 
         def fails(case: Case) -> bool:
@@ -170,7 +160,7 @@ class Experiments:
     @property
     def _is_enough(self) -> bool:
         """Whether no more causes are to be looked for."""
-        return len(self._known.confirmed) >= _MOST_CAUSES or self._laboratory.is_over
+        return len(self._known.confirmed) >= limits.CONFIRMED or self._laboratory.is_over
 
     def _has(self, faults: Together) -> bool:
         """Say whether each of some faults is confirmed."""
@@ -194,7 +184,7 @@ class Experiments:
         Where another cause says nothing of an element, it has to be as this one says: a cause that
         is none may be right wherever others do not show.
         """
-        both = self._known.shown_beside(trial.claim, BASES)
+        both = self._known.shown_beside(trial.claim, limits.BASES)
         for sample in (*trial.other, *trial.beside, *both):
             left = self._known.unmarked(sample.vector)
             if left is None or sample.defined is None or left.shape != sample.defined.shape:
@@ -219,8 +209,10 @@ class Experiments:
 
     def _try_again(self, trial: Trial) -> None:
         """Hold a cause against fresh cases in which no other one shows, known by now."""
-        shown = self._known.shown(trial.claim, BASES)
-        again = self._trying.tried(trial.claim, shown, (), self._laboratory.share(CAUSE))
+        shown = self._known.shown(trial.claim, limits.BASES)
+        again = self._trying.tried(
+            trial.claim, shown, (), self._laboratory.share(limits.STEPS_OF_A_CAUSE)
+        )
         if again.asked:
             trial.replace_by(again)
         if trial.is_confirmed:
@@ -250,7 +242,7 @@ class Experiments:
     def _on_left(self) -> None:
         """Look for other faults in what those leave over that were refuted."""
         known: set[Together] = set()
-        for _ in range(_SEARCHES):
+        for _ in range(limits.SEARCHES):
             if not self._refuted > known or self._is_enough:
                 break
             known = {*self._refuted}
@@ -262,7 +254,7 @@ class Experiments:
                 [predictions.unanswered(sample.vector) for sample in self._known.conforming],
                 replace(self._known.candidates, refuted=known),
                 reproductions=predictions.reproductions,
-                share=Budget().share(LEFT),
+                share=Budget().share(limits.STEPS_OF_LEFT),
             )
             causes, _ = search.run()
             causes += search.doubtful
@@ -287,7 +279,7 @@ class Experiments:
     def _unexplained(self, trial: Trial) -> int:
         """Return how many cases that a cause is not about fail for no known one; 0 for a few."""
         strays = sum(not self._known.is_explained(s) for s in trial.strays)
-        return strays if _FEW_STRAYS * strays > trial.quiet + len(trial.strays) else 0
+        return strays if limits.PER_STRAY * strays > trial.quiet + len(trial.strays) else 0
 
     def _on_supposed_faults(
         self, alternatives: Sequence[Together], rivals: Sequence[Fault]
@@ -300,7 +292,7 @@ class Experiments:
         standing: Trial | None = None
         hidden: Trial | None = None
         contradicted: Together = ()
-        share = self._laboratory.share(CAUSE)
+        share = self._laboratory.share(limits.STEPS_OF_A_CAUSE)
         for faults in alternatives:
             if self._is_enough or share.is_spent:
                 break
@@ -309,7 +301,7 @@ class Experiments:
                 contradicted = contradicted or faults
                 self._refuted.add(faults)
                 continue
-            shown = self._known.shown(claim, BASES)
+            shown = self._known.shown(claim, limits.BASES)
             trial = self._trying.tried(claim, shown, rivals, share)
             if trial.is_confirmed:
                 # What says less than a cause that may be hidden is part of that.
@@ -350,7 +342,7 @@ class Experiments:
                 continue
             if self._is_contradicted(other.claim):
                 continue
-            shown = self._known.shown(other.claim, BASES)
+            shown = self._known.shown(other.claim, limits.BASES)
             against = self._trying.tried(other.claim, shown, rivals, share)
             if against.is_confirmed and not all(map(trial.explains, against.predicted)):
                 trial = against
@@ -396,7 +388,7 @@ class Experiments:
             return None
         if not (claim.where or self._is_worth_a_condition(shown)):
             return None
-        share = self._laboratory.share(CAUSE)
+        share = self._laboratory.share(limits.STEPS_OF_A_CAUSE)
         first: Trial | None = None
         last: Trial | None = None
         for trial in self._conditional(claim, shown, rivals, share):
@@ -429,7 +421,7 @@ class Experiments:
         """Yield what fresh cases say of a fault under one condition after the other."""
         always = self._known.trial(planted(*claim.faults))
         absent = [s for s in self._known.conforming if always.fails(s.vector)]
-        for _ in range(_CONDITIONS):
+        for _ in range(limits.CONDITIONS):
             trial = self._trying.tried(claim, shown, rivals, share)
             is_right = not self._applies_to_many(trial.claim, absent, shown)
             if is_right and trial.is_confirmed:
@@ -442,7 +434,7 @@ class Experiments:
             like = self._rules.like(trial.absent)
             shown += [*trial.predicted, *filter(always.explains, like)]
             absent += [*trial.absent, *(s for s in like if always.fails(s.vector) and not s.failed)]
-            if len(shown) >= _FEW:
+            if len(shown) >= limits.FOR_A_CONDITION:
                 places = self._rules.condition(always.claim, shown, absent)
                 if places is None or places == claim.places:
                     return
@@ -458,7 +450,7 @@ class Experiments:
         What is invalid may be refused for another reason.
         """
         met = [s for s in absent if self._predictions.applies(claim, s.vector)]
-        return any(s.vector.values for s in met) or FOR_REFUSED * len(met) > len(shown)
+        return any(s.vector.values for s in met) or limits.PER_REFUSED * len(met) > len(shown)
 
     def _is_worth_a_condition(self, shown: Sequence[Sample]) -> bool:
         """Say whether a fault explains enough failures that are left to learn when it is there.
@@ -468,7 +460,7 @@ class Experiments:
         new = sum(not self._known.is_explained(s) for s in shown)
         manners = {s.manner for s in shown}
         left = sum(s.manner in manners for s in self._known.left)
-        return new > 0 and new >= min(_FEW, left / _SHARE)
+        return new > 0 and new >= min(limits.FOR_A_CONDITION, left / limits.SHARE_OF_LEFT)
 
     def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
         """Confirm a rule for failures, which are of one manner; None in vain."""

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from conformance.cases.near import Feature
 from conformance.cases.sweep.suited import types
+from conformance.diagnosis import limits
 from conformance.diagnosis.conditions import Condition, Relation
 from conformance.diagnosis.elements import ALL_AXES, KINDS, Layout
 from conformance.dtypes import name_of
@@ -16,13 +17,6 @@ from conformance.operators import operator_named
 from conformance.vector import Vector
 
 T = TypeVar("T")
-
-_MOST_SHARED = 3
-"""Features that vectors are said to share, at most."""
-_PAIRED = 16
-"""Features, those that tell most, of which two may set vectors apart."""
-LIGHT = 4000
-"""The largest weight of a vector that is tried quickly."""
 
 
 def _case(name: str, relation: Relation, *, value: Any) -> Condition:
@@ -93,7 +87,7 @@ def condition(
         return (), len(left)
     shared = sorted(set(mismatching[0]).intersection(*mismatching[1:]))
     chosen: list[str] = []
-    while left and shared and len(chosen) < _MOST_SHARED:
+    while left and shared and len(chosen) < limits.SHARED_FEATURES:
         # The rarest among the others first; by name where equal.
         best = min(shared, key=lambda feature: sum(feature in other for other in left))
         remaining = [other for other in left if best in other]
@@ -118,7 +112,7 @@ def apart(
     def telling(word: str) -> float:
         return beside[word] / max(1, len(others)) - counts[word] / len(some)
 
-    often = sorted(sorted(counts), key=telling)[:_PAIRED]
+    often = sorted(sorted(counts), key=telling)[: limits.PAIRED_FEATURES]
     best: tuple[tuple[str, ...], list[int]] = (), []
     for words in (*single, *combinations(often, 2)):
         if len(best[1]) >= min(counts[word] for word in words):
@@ -138,11 +132,11 @@ def thinned(items: Sequence[T], most: int) -> Sequence[T]:
 def spread(vectors: Sequence[Vector], most: int) -> list[Vector]:
     """Return at most `most` vectors with as many different sets of features as possible.
 
-    Of vectors with the same features, the lighter come first. Vectors above LIGHT are left out
-    where there are enough others.
+    Of vectors with the same features, the lighter come first. Heavy ones are left out where there
+    are enough others.
     """
     by_weight = sorted(((weight(vector), i) for i, vector in enumerate(vectors)))
-    light = sum(vector_weight <= LIGHT for vector_weight, _ in by_weight)
+    light = sum(vector_weight <= limits.LIGHT for vector_weight, _ in by_weight)
     by_features: dict[frozenset[str], list[Vector]] = {}
     for _, i in by_weight[: max(light, most // 4)]:
         by_features.setdefault(frozenset(features(vectors[i])), []).append(vectors[i])

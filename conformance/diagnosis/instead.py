@@ -11,20 +11,13 @@ from math import inf
 
 import numpy as np
 
+from conformance.diagnosis import limits
 from conformance.diagnosis.elements import Bools, Doubles, Layout, layout_of
 from conformance.diagnosis.reproduce import equal_numbers
 from conformance.diagnosis.sample import Sample
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array, Vector
-
-_FEWEST = 2
-"""Fewer wrong elements hold anything by chance."""
-_MOST_FITTING = 12
-"""Of so many that fit the best is taken."""
-_FEWER = 2
-"""What changes so many times fewer elements takes the place of what is simpler."""
-_ROUNDING = 8.0
 
 Values = Callable[[Layout], Doubles | None]
 """Returns values for all elements of an output, NaN where it says nothing; None: of none."""
@@ -107,10 +100,13 @@ def instead_of(
         for sample in samples
         if sample.wrong is not None and sample.wrong.any()
     ]
-    if sum(int(sample.wrong.sum()) for sample, _ in pairs if sample.wrong is not None) < _FEWEST:
+    if (
+        sum(int(sample.wrong.sum()) for sample, _ in pairs if sample.wrong is not None)
+        < limits.FEWEST_WRONG
+    ):
         return None
     candidates = chain(_constants(pairs), others)
-    fitting = [*islice((c for c in candidates if _fits(c, pairs)), _MOST_FITTING)]
+    fitting = [*islice((c for c in candidates if _fits(c, pairs)), limits.FITTING)]
 
     def changed(candidate: Instead) -> int:
         shown = (candidate.shows(sample.vector, readings or {}) for sample in samples)
@@ -119,7 +115,7 @@ def instead_of(
     best, most = None, inf
     for candidate in fitting:
         count = changed(candidate) if len(fitting) > 1 else 0
-        if count < most / _FEWER:
+        if count < most / limits.TIMES_FEWER:
             best, most = candidate, count
     return best
 
@@ -132,7 +128,7 @@ def _fits(candidate: Instead, pairs: Sequence[tuple[Sample, Layout]]) -> bool:
             return False
         told += of
     wrong = sum(int(sample.wrong.sum()) for sample, _ in pairs if sample.wrong is not None)
-    return told >= _FEWEST and 2 * told >= wrong
+    return told >= limits.FEWEST_WRONG and 2 * told >= wrong
 
 
 def _least(layout: Layout) -> float:
@@ -148,14 +144,14 @@ def _rounding(values: Doubles, layout: Layout) -> Doubles:
         return np.zeros(())
     fmt = float_format(name)
     size = np.maximum(np.abs(values), layout.expected.magnitude.reshape(layout.shape))
-    return np.asarray(_ROUNDING * (fmt.unit * size + fmt.smallest))
+    return np.asarray(limits.ROUNDING * (fmt.unit * size + fmt.smallest))
 
 
 def _same(got: Doubles, values: Doubles, right: Doubles, layout: Layout) -> Bools:
     """Say where values are the same but for rounding, which must be far less than what is wrong."""
     with np.errstate(invalid="ignore", over="ignore"):
         off = np.abs(got - values)
-        near = (off <= _rounding(values, layout)) & (off <= np.abs(got - right) / _ROUNDING)
+        near = (off <= _rounding(values, layout)) & (off <= np.abs(got - right) / limits.ROUNDING)
         return equal_numbers(got, values) | near
 
 

@@ -20,8 +20,8 @@ from conformance.budget import CALL, VECTOR, Budget, Share
 from conformance.cases.near import near
 from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.sweep_model import case_of
+from conformance.diagnosis import limits
 from conformance.diagnosis.sample import Sample
-from conformance.diagnosis.shares import EXPERIMENTS
 from conformance.errors import UsageError
 from conformance.faults.fault import Fault
 from conformance.judging.closeness import OutputsCompared, compare_outputs
@@ -32,11 +32,6 @@ from conformance.operators.outcomes import is_judgeable
 from conformance.progress import Found, Progress
 from conformance.record.report import FAILURES, VERDICTS, Verdict
 from conformance.vector import UNDEFINED, Case, Combination, Outputs, Vector, outputs_of
-
-_PATIENCE = 5.0
-"""Seconds that one answer may take: a case that takes longer is left out."""
-_MOST_LOST = 3
-"""Crashes and hangs after which a backend is not asked any more."""
 
 
 class Laboratory:
@@ -54,7 +49,7 @@ class Laboratory:
         *,
         failing: tuple[Verdict, ...] = FAILURES,
         budget: Budget | None = None,
-        steps: int = EXPERIMENTS,
+        steps: int = limits.STEPS_OF_EXPERIMENTS,
         seed: int = 0,
         known: Sequence[tuple[Fault, ...]] = (),
         valid: Iterable[Case] = (),
@@ -158,14 +153,14 @@ class Laboratory:
             batch, answers = batch_of(alike), Answers.none_yet(len(alike))
             self.budget.spend(CALL * len(alike))
             try:
-                with self._runner.within(_PATIENCE):
+                with self._runner.within(limits.PATIENCE):
                     self._runner.run(batch, answers, lambda _: None)
             except (Stopped, UsageError):
                 self._ended = "the backend could not be started again"
             self._lost += sum(kind in {CRASHED, TIMED_OUT} for kind in answers.kind)
             # It might have come with more patience.
             answers.kind = [NOT_RUN if kind == TIMED_OUT else kind for kind in answers.kind]
-            if self._lost >= _MOST_LOST:
+            if self._lost >= limits.LOST:
                 self._ended = f"the backend crashed or hung {self._lost} times"
             # An exception that an undefined element excuses says nothing of the rest.
             samples += [

@@ -7,16 +7,16 @@ from dataclasses import replace
 from itertools import accumulate
 
 from conformance.budget import Budget
+from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim, Planted, planted, with_gradients
 from conformance.diagnosis.common_numbers import of_common_numbers
 from conformance.diagnosis.experiments import Experiments
-from conformance.diagnosis.features import LIGHT, size, spread, thinned, weight
+from conformance.diagnosis.features import size, spread, thinned, weight
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.search import Fit, Search
-from conformance.diagnosis.shares import SEARCH, of_experiments
 from conformance.diagnosis.statements import Failures, Mismatch
 from conformance.diagnosis.trial import Trial
 from conformance.faults.catalogue import CATALOGUE
@@ -27,19 +27,6 @@ from conformance.record.report import Diagnosis, Proof
 from conformance.vector import Case, Combination, Vector
 
 Readings = Mapping[str, str] | Callable[[Vector], Mapping[str, str]]
-
-CONFORMING = 240
-"""Conforming vectors that causes are held against, at most."""
-_FAILING = 240
-"""Failures that experiments start from, at most."""
-_ALIKE = 48
-"""Failures of which it is looked for numbers that they have in common, at most."""
-_MOSTLY_KNOWN = 4
-"""A cause explains one failure in so many, at least, that those before it do not."""
-_HEAVY = 20
-_LIGHT_ONES = 2000
-_MOST_HELD_AGAINST = 2_000_000
-"""Size of the mismatches that found causes are held against, at most: a few seconds of work."""
 
 
 def diagnose(
@@ -71,18 +58,18 @@ def diagnose(
         return readings(vector) if callable(readings) else readings
 
     pairs, others = _not_too_many(mismatches)
-    some = thinned([pair for pair in pairs if _is_small(pair[0].case)], _ALIKE)
+    some = thinned([pair for pair in pairs if _is_small(pair[0].case)], limits.COMMON_SAMPLES)
     common = (*of_common_numbers(samples_from(some), of),) if enumerated else ()
     candidates = Candidates(catalogue, first, enumerated, common)
     predictions = Predictions(of, laboratory.budget if laboratory is not None else None)
     search = Search(
         [predictions.observed(*pair) for pair in pairs],
-        [predictions.unanswered(vector) for vector in spread(conforming, CONFORMING)],
+        [predictions.unanswered(vector) for vector in spread(conforming, limits.CONFORMING)],
         candidates,
         reproductions=predictions.reproductions,
         progress=progress,
         # No clock takes away what recorded answers tell.
-        share=Budget().share(SEARCH),
+        share=Budget().share(limits.STEPS_OF_SEARCH),
     )
     fits, left = search.run()
     left += search.extended(fits, [predictions.observed(*pair) for pair in others])
@@ -137,19 +124,19 @@ def _proven(
     laboratory: Laboratory,
 ) -> list[Diagnosis]:
     """Return the causes that experiments leave standing, and what is left over."""
-    laboratory.begin(of_experiments(len(failures.pairs)))
+    laboratory.begin(limits.steps_of_experiments(len(failures.pairs)))
     laboratory.about = set().union(*(laboratory.open_clauses(v) for v, _ in failures.pairs))
     small = [_is_small(vector.case) for vector, _ in failures.pairs]
     vectors = [v for (v, _), is_small in zip(failures.pairs, small, strict=True) if is_small]
-    chosen = {id(vector) for vector in spread(vectors, _FAILING)}
+    chosen = {id(vector) for vector in spread(vectors, limits.FAILING)}
     light = [v for v in conforming if _is_small(v.case)]
-    some = {id(vector): vector for vector in spread(light, CONFORMING)}
+    some = {id(vector): vector for vector in spread(light, limits.CONFORMING)}
     known = Knowledge(
         laboratory,
         predictions,
         samples_from([pair for pair in failures.pairs if id(pair[0]) in chosen]),
         [as_expected(v) for v in some.values()],
-        [as_expected(v) for v in light if id(v) not in some and weight(v) <= LIGHT],
+        [as_expected(v) for v in light if id(v) not in some and weight(v) <= limits.LIGHT],
         candidates=candidates,
     )
     experiments = Experiments(known)
@@ -169,7 +156,7 @@ def _proven(
         stood = _as_tried(fit, trial, predictions, failures.pairs, search)
         new = stood.explained.keys() - explained
         # What other causes explain, all of it or most, needs no name of its own.
-        if _MOSTLY_KNOWN * len(new) < len(stood.explained) or not new:
+        if limits.MOSTLY_KNOWN * len(new) < len(stood.explained) or not new:
             continue
         if any(stood.explained.keys() <= {*numbers} for numbers in ruled):
             continue
@@ -229,12 +216,12 @@ def _not_too_many(mismatches: Sequence[Mismatch]) -> tuple[list[Mismatch], list[
 
     Of the others there are as many, the smallest first, as take little time.
     """
-    light = [pair for pair in mismatches if weight(pair[0]) <= LIGHT]
-    heavy = [pair for pair in mismatches if weight(pair[0]) > LIGHT]
+    light = [pair for pair in mismatches if weight(pair[0]) <= limits.LIGHT]
+    heavy = [pair for pair in mismatches if weight(pair[0]) > limits.LIGHT]
     heavy.sort(key=lambda pair: weight(pair[0]))
-    step = max(1, -(-len(light) // _LIGHT_ONES))
-    searched = light[::step] + heavy[:_HEAVY]
+    step = max(1, -(-len(light) // limits.LIGHT_ONES))
+    searched = light[::step] + heavy[: limits.HEAVY_ONES]
     known = {id(pair) for pair in searched}
     others = sorted((p for p in mismatches if id(p) not in known), key=lambda p: size(p[0]))
     sizes = accumulate(size(vector) for vector, _ in others)
-    return searched, others[: sum(total <= _MOST_HELD_AGAINST for total in sizes)]
+    return searched, others[: sum(total <= limits.HELD_AGAINST for total in sizes)]

@@ -13,13 +13,12 @@ from conformance.backends.fresh_starts import Start
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
 from conformance.budget import Budget
-from conformance.diagnosis import statements
+from conformance.diagnosis import limits, statements
 from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.features import thinned, weight
 from conformance.diagnosis.laboratory import Laboratory, samples_from
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.named_causes import cause_named, explaining
-from conformance.diagnosis.shares import AGAIN, STATE
 from conformance.diagnosis.state import StateReport, of_state
 from conformance.diagnosis.statements import Mismatch
 from conformance.diagnosis.varied import findings_of, is_varied
@@ -32,13 +31,6 @@ from conformance.record.report import RETURNED, ClauseReport, Diagnosis, Report,
 from conformance.text import listed
 from conformance.vector import Case, Outputs, Vector, forward_name, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
-
-_CALLED_AGAIN = 1000
-_AT_ONCE = 16
-_CONFORMING = 400
-"""Conforming vectors of an operator that are read."""
-_VALID = 24
-"""Valid vectors of an operator that invalid cases are made of, about."""
 
 
 def explained(
@@ -80,7 +72,7 @@ def explained(
                 sources,
                 start,
                 workers=workers,
-                share=budget.share(STATE),
+                share=budget.share(limits.STEPS_OF_STATE),
                 progress=progress,
             )
         mismatches = _mismatches(sources, failing, state.vectors)
@@ -254,18 +246,18 @@ def _right_now(mismatches: Sequence[Mismatch], laboratory: Laboratory) -> list[V
     the others are called in another order: each may be wrong after some calls alone.
     """
     before = {id(vector): outputs for vector, outputs in mismatches}
-    left = sorted((vector for vector, _ in mismatches), key=weight)[:_CALLED_AGAIN]
-    laboratory.begin(AGAIN)
+    left = sorted((vector for vector, _ in mismatches), key=weight)[: limits.CALLED_AGAIN]
+    laboratory.begin(limits.STEPS_OF_CALLS_AGAIN)
     right: list[Vector] = []
     known = -1
     while known < len(right):
         known = len(right)
-        for start in range(0, len(left), _AT_ONCE):
+        for start in range(0, len(left), limits.CALLED_AT_ONCE):
             if laboratory.is_over:
                 return right
             right += [
                 sample.vector
-                for sample in laboratory.ask(left[start : start + _AT_ONCE])
+                for sample in laboratory.ask(left[start : start + limits.CALLED_AT_ONCE])
                 # An exception that other readings excuse is as wrong now as it was.
                 if not sample.failed and not _same(sample.outputs, before[id(sample.vector)])
             ]
@@ -304,7 +296,7 @@ def _conforming(
     for source in sources:
         ids = right.get(source.operator, [])
         if forward_name(source.operator) in failed:
-            conforming += _read(source, thinned(ids, _CONFORMING))
+            conforming += _read(source, thinned(ids, limits.CONFORMING_READ))
     return conforming
 
 
@@ -321,7 +313,9 @@ def _valid(
         vector.case
         for source in sources
         if source.operator in every - some
-        for vector in vectors_in(source, np.arange(0, len(source), -(-len(source) // _VALID) or 1))
+        for vector in vectors_in(
+            source, np.arange(0, len(source), -(-len(source) // limits.VALID_READ) or 1)
+        )
         if vector.values and vector.case.id not in skipped
     ]
 

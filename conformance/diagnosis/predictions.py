@@ -9,6 +9,7 @@ from math import log
 import numpy as np
 
 from conformance.budget import Budget
+from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim, Substitute
 from conformance.diagnosis.conditions import holding
 from conformance.diagnosis.elements import Layout, layout_of
@@ -19,15 +20,8 @@ from conformance.faults.fault import Fault, Together
 from conformance.reference.rounding import Doubles, widen
 from conformance.vector import Combination, Outputs, Vector
 
-NEARLY_ALL = 0.9
 _SHARE: Mapping[bool, float] = {True: 1 / 2, False: 1 / 8}
 """How many elements of its place are wrong at least, of sums and of what chooses a cell."""
-_LEAST = 0.04
-"""The least share of elements that are wrong, of those that may be."""
-_APART = 2.0**-6
-"""By how much of the largest value others differ, where that is no matter of rounding."""
-_CHANCE = 0.001
-"""That no element of a case is wrong: cases in which that is likelier tell less."""
 
 
 class Predictions:
@@ -183,7 +177,9 @@ class Predictions:
         marked = self.marked(claim, vector)
         if marked is None or not marked.any():
             return True
-        return int(marked.sum()) * -log(1 - min(what.share, NEARLY_ALL)) >= -log(_CHANCE)
+        return int(marked.sum()) * -log(1 - min(what.share, limits.NEARLY_ALL)) >= -log(
+            limits.CHANCE
+        )
 
     def with_share(self, claim: Claim, samples: Iterable[Sample]) -> Claim:
         """Return a claim about elements with the share of them that is wrong in samples."""
@@ -195,7 +191,7 @@ class Predictions:
             wrong, marked = self._compared(claim, sample)
             if self._holds(claim, sample) and wrong is not None and marked is not None:
                 shares.append((wrong & marked).sum() / max(1, marked.sum()))
-        share = max(_LEAST, float(np.quantile(shares, 0.1)) if shares else 1.0)
+        share = max(limits.LEAST_WRONG, float(np.quantile(shares, 0.1)) if shares else 1.0)
         return replace(claim, what=replace(what, share=share))
 
     def _is_as_shown(self, claim: Claim, what: Substitute, sample: Sample) -> bool:
@@ -216,7 +212,7 @@ class Predictions:
         # A fault that misses a cell shows in a maximum where that cell is the largest; but where it
         # is known what the elements are, it is known which of them differ.
         known = what.instead is not None and not what.some
-        share = NEARLY_ALL if known else _SHARE[layout.operator.reduction.sums]
+        share = limits.NEARLY_ALL if known else _SHARE[layout.operator.reduction.sums]
         return not layout.tells or int(sample.wrong.sum()) >= share * int(shown.sum())
 
     def _holds(self, claim: Claim, sample: Sample) -> bool:
@@ -314,7 +310,7 @@ def differ(one: Doubles, other: Doubles) -> Bools:
     """Say where values differ by more than rounding makes of the largest."""
     most = np.abs(other[np.isfinite(other)]).max(initial=0.0)
     with np.errstate(invalid="ignore", over="ignore"):
-        near = np.abs(one - other) <= _APART * most
+        near = np.abs(one - other) <= limits.APART * most
     return np.asarray(~(near | equal_numbers(one, other)))
 
 

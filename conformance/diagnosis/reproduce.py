@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.budget import ANSWER, Budget
+from conformance.diagnosis import limits
 from conformance.dtypes import FLOATS, FloatFormat, float_format, name_of
 from conformance.faults.baseline import (
     Answer,
@@ -35,12 +36,7 @@ from conformance.vector import UNDEFINED, Array, Case, Combination, Outputs, Vec
 
 Doubles = npt.NDArray[np.float64]
 
-_MOST_READINGS = 8
 # A difference that is explained must stand out from what rounding may add.
-_STANDS_OUT = 8.0
-_MANY = 4
-_NEARLY_ALL = 0.9
-"""A result may be rounded twice, or be of another fault as well."""
 
 
 class Match(IntEnum):
@@ -157,7 +153,7 @@ class Observation:
             if clause.name in self.vector.clauses and clause.name not in self.readings
         ]
         choices = product(*([(c.name, r.name) for r in c.readings] for c in left))
-        return [{**self.readings, **dict(choice)} for choice in islice(choices, _MOST_READINGS)]
+        return [{**self.readings, **dict(choice)} for choice in islice(choices, limits.READINGS)]
 
     def _doubtful(self) -> list[Combination]:
         others = (
@@ -251,7 +247,10 @@ class Reproductions:
             if len({(array.dtype, array.shape) for array in first}) == 1:
                 wrong, expected, returned = map(widen, first)
                 differs = ~equal_numbers(wrong, expected)
-                if differs.any() and equal_numbers(wrong, returned)[differs].mean() >= _NEARLY_ALL:
+                if (
+                    differs.any()
+                    and equal_numbers(wrong, returned)[differs].mean() >= limits.NEARLY_ALL
+                ):
                     return True
         return False
 
@@ -403,13 +402,15 @@ def _rounding(
             return True
         off = np.abs(expected - returned)
         # A sum may overflow in one order alone; but no order makes a number of what is NaN.
-        far = ~(off <= _STANDS_OUT * noise) & (
+        far = ~(off <= limits.STANDS_OUT * noise) & (
             np.isfinite(returned) | (np.isnan(expected) & ~np.isnan(returned))
         )
         # Of many elements, that they are all nearer to what is predicted is no chance.
         many = np.isfinite(off) & (off > 0) & counted
         misses = np.abs(predicted - returned)[many].sum()
-        nearer = many.sum() >= _MANY and off[many].sum() >= _STANDS_OUT * misses
+        nearer = (
+            many.sum() >= limits.MANY_ELEMENTS and off[many].sum() >= limits.STANDS_OUT * misses
+        )
     return bool(far.any() or nearer)
 
 

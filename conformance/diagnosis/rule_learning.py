@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.cases.near import Feature
+from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim, Places, Substitute
 from conformance.diagnosis.conditions import (
     OF_DATA,
@@ -39,43 +40,17 @@ from conformance.diagnosis.elements import (
     features_of,
 )
 from conformance.diagnosis.instead import Instead, instead_of
-from conformance.diagnosis.predictions import NEARLY_ALL, Predictions
+from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Sample
 from conformance.vector import Case
 
 Ints = npt.NDArray[np.int64]
 
-_ROWS = 9_000
-_ROUGH = 800
-_FEWEST_ROWS, _MOST_ROWS = 24, 600
-_WEIGHT = 600.0
-"""What the wrong elements of all samples weigh together at most, and the right ones.
-
-Each sample has its share, but at least _LEAST_WEIGHT.
-"""
-_LEAST_WEIGHT = 2.0
-_BEAM = (28, 10)
-_WIDEST = 40
-_ALIKE = 6.0
-"""Bits by which a rule may be longer than the shortest one."""
-_RULES = 10
-_SPLITS = 8
-_ROUNDS = 2
-_UNION = 6.0
 _NOTHING = 1e-9
-_BY_CHANCE = 0.05
-_LONG = 20.0
-_PAIRED = 3
-_TRIED = 2
-_LARGEST_CYCLE = 64
 _LEAST = dict.fromkeys(
     ("rank", "batch", "channels", "planes", "size", "kernel", "strides", "dilations", "cells"), 1
 )
 """The least number of a feature, where that is not 0."""
-_WORDS = 2
-"""Words that a condition names at most."""
-_PER_SAMPLE = 3.0
-"""Bits that a sample costs that a rule does not predict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +123,8 @@ def _rules(what: Substitute, table: _Table) -> list[Rule]:
 
 def rows_of(samples: Sequence[Sample]) -> int:
     """Return about how many rows rules are learned from."""
-    sizes = (1 if s.wrong is None else min(s.wrong.size, _MOST_ROWS) for s in samples)
-    return min(_ROWS, sum(sizes))
+    sizes = (1 if s.wrong is None else min(s.wrong.size, limits.MOST_ROWS) for s in samples)
+    return min(limits.ROWS, sum(sizes))
 
 
 def _is_mostly_right(claim: Claim, samples: Sequence[Sample], predictions: Predictions) -> bool:
@@ -184,7 +159,7 @@ def _rules_of_elements(
     ]
     if not any(sample.failed for sample, _ in comparable):
         return []
-    most = int(np.clip(_ROWS // len(comparable), _FEWEST_ROWS, _MOST_ROWS))
+    most = int(np.clip(limits.ROWS // len(comparable), limits.FEWEST_ROWS, limits.MOST_ROWS))
     instead = None
     if others is not None:
         failed = [sample for sample, _ in comparable]
@@ -195,7 +170,7 @@ def _rules_of_elements(
         for (sample, _), tells in zip(comparable, telling, strict=True)
     ]
     rules: list[Rule] = []
-    for _ in range(_ROUNDS):
+    for _ in range(limits.TABLES):
         table = _Table.of_elements(comparable, chosen)
         if not table.wrong.any():  # they are wrong where the first output is undefined
             return []
@@ -213,9 +188,9 @@ def _rules_of_elements(
         some = _some(claim, comparable, predictions)
         claim = replace(claim, what=replace(what, instead=instead, some=some))
         refuted = sum(not predictions.predicts(claim, sample) for sample, _ in comparable)
-        judged.append(replace(rule, claim=claim, bits=rule.bits + _PER_SAMPLE * refuted))
+        judged.append(replace(rule, claim=claim, bits=rule.bits + limits.SAMPLE_BITS * refuted))
     judged.sort(key=lambda rule: rule.bits)
-    return [rule for rule in judged if rule.bits <= judged[0].bits + _ALIKE]
+    return [rule for rule in judged if rule.bits <= judged[0].bits + limits.ALIKE_BITS]
 
 
 def _some(
@@ -228,7 +203,7 @@ def _some(
         if marked is not None and sample.wrong is not None:
             hits += int((sample.wrong & marked).sum())
             total += int(marked.sum())
-    return hits < NEARLY_ALL * total
+    return hits < limits.NEARLY_ALL * total
 
 
 def _telling(sample: Sample, instead: Instead | None, predictions: Predictions) -> Bools:
@@ -283,7 +258,7 @@ class _Table:
         self.wrong = wrong
         self.weights = np.ones(len(wrong))
         if index is not None:
-            most = max(_LEAST_WEIGHT, _WEIGHT / len(layouts))
+            most = max(limits.LEAST_WEIGHT, limits.WEIGHT / len(layouts))
             for kind in (wrong, ~wrong):
                 counts = np.bincount(owner[kind], minlength=len(layouts))
                 self.weights[kind] = np.minimum(1.0, most / np.maximum(1, counts[owner[kind]]))
@@ -391,10 +366,10 @@ def _fitting(table: _Table) -> list[tuple[float, Places]]:
     """Return the rules that fit a table, the shortest first, each with its length in bits."""
     single = _conjunctions(table, table.wrong)
     found: list[tuple[float, Places]] = [(bits, (one,)) for bits, one in single]
-    if found[0][0] > _LONG:
+    if found[0][0] > limits.LONG_BITS:
         found += _unions(table, found[0][0])
     found.sort(key=lambda rule: rule[0])
-    return [rule for rule in found if rule[0] <= found[0][0] + _ALIKE][:_RULES]
+    return [rule for rule in found if rule[0] <= found[0][0] + limits.ALIKE_BITS][: limits.RULES]
 
 
 def _unions(table: _Table, most: float) -> Iterator[tuple[float, Places]]:
@@ -405,11 +380,11 @@ def _unions(table: _Table, most: float) -> Iterator[tuple[float, Places]]:
         marked = np.any([table.within(place) for place in places], axis=0)
         left = float(table.weights[marked & ~table.wrong].sum())
         said = sum(condition.bits for place in places for condition in place)
-        return said + _UNION + float(_exceptions(total, left))
+        return said + limits.UNION_BITS + float(_exceptions(total, left))
 
     def pairs(part: Bools, *, rough: bool) -> list[tuple[float, Places]]:
         parts = (part, table.wrong & ~part)
-        both = [_conjunctions(table, rows, rough=rough)[:_PAIRED] for rows in parts]
+        both = [_conjunctions(table, rows, rough=rough)[: limits.PAIRED_RULES] for rows in parts]
         places = [
             tuple(sorted((one, other), key=place_words))
             for _, one in both[0]
@@ -419,7 +394,7 @@ def _unions(table: _Table, most: float) -> Iterator[tuple[float, Places]]:
 
     splits = _splits(table)
     rough = [(pairs(part, rough=True)[0][0], number) for number, part in enumerate(splits)]
-    for bits, number in sorted(rough)[:_TRIED]:
+    for bits, number in sorted(rough)[: limits.SPLITS_TRIED]:
         if bits < most:
             yield from (pair for pair in pairs(splits[number], rough=False) if pair[0] < most)
 
@@ -451,7 +426,7 @@ def _splits(table: _Table) -> list[Bools]:
             if part.any() and not (part == table.wrong).all():
                 left = sum(_exceptions(*table.weigh(rows)) for rows in (held, ~held))
                 parts.setdefault(part.tobytes(), (left, part))
-    return [part for _, part in sorted(parts.values(), key=lambda each: each[0])[:_SPLITS]]
+    return [part for _, part in sorted(parts.values(), key=lambda each: each[0])[: limits.SPLITS]]
 
 
 def _tails(table: _Table, feature: Feature) -> Iterator[Condition]:
@@ -466,7 +441,7 @@ def _tails(table: _Table, feature: Feature) -> Iterator[Condition]:
         totals = np.cumsum((weights * wrong)[order])
         rights = np.cumsum((weights * ~wrong)[order])
         ends = np.append(ranked[1:] != ranked[:-1], np.ones(1, np.bool_))
-        pure = np.flatnonzero(ends & (totals > 0) & (rights <= _BY_CHANCE * totals))
+        pure = np.flatnonzero(ends & (totals > 0) & (rights <= limits.BY_CHANCE * totals))
         if pure.size:
             yield Condition(feature, relation, float(ranked[pure[-1]]))
 
@@ -480,7 +455,7 @@ def _conjunctions(
     explains no more, the other is returned. A `rough` search looks at some of the right rows.
     """
     right = np.flatnonzero(~table.wrong)
-    step = max(1, right.size // _ROUGH) if rough else 1
+    step = max(1, right.size // limits.ROUGH_ROWS) if rough else 1
     right = right[::step]
     candidates = _Candidates(table, wrong, right)
     conditions = candidates.conditions
@@ -488,7 +463,7 @@ def _conjunctions(
     total, whole = float(table.weights[wrong].sum()), float(weights.sum())
     bits = np.array([condition.bits for condition in conditions])
     found: dict[tuple[int, ...], tuple[float, float]] = {(): (_exceptions(total, whole), whole)}
-    for size, width in enumerate((1, _BEAM[0] // 4) if rough else (1, *_BEAM)):
+    for size, width in enumerate((1, limits.BEAM[0] // 4) if rough else (1, *limits.BEAM)):
         ranked = sorted((key for key in found if len(key) == size), key=lambda key: found[key])
         keys = [key for key in ranked[:width] if found[key][1] > 0]
         if not keys or not conditions:
@@ -496,12 +471,14 @@ def _conjunctions(
         for key, left in zip(keys, candidates.left(keys, weights), strict=True):
             lengths = bits + bits[list(key)].sum() + _exceptions(total, left)
             lengths[left < 0] = np.inf
-            best = np.argsort(lengths)[:_WIDEST]
+            best = np.argsort(lengths)[: limits.BRANCHES]
             for i in best[lengths[best] < found[key][0]].tolist():
                 found[tuple(sorted({*key, i}))] = (float(lengths[i]), float(left[i]))
     shortest: list[tuple[int, ...]] = []
     for key in sorted(found, key=lambda key: (found[key][0], len(key))):
-        if len(shortest) < 2 * _RULES and not any(set(other) < set(key) for other in shortest):
+        if len(shortest) < 2 * limits.RULES and not any(
+            set(other) < set(key) for other in shortest
+        ):
             shortest.append(key)
     return [(found[key][0], tuple(conditions[i] for i in key)) for key in shortest]
 
@@ -601,9 +578,9 @@ def _on_words(
     rest = others - words - {""}
     if "" in words:
         return
-    if len(words) <= _WORDS:
+    if len(words) <= limits.WORDS:
         yield Condition(feature, "is", words)
-    if len(words) > 1 and 0 < len(rest) <= _WORDS:
+    if len(words) > 1 and 0 < len(rest) <= limits.WORDS:
         yield Condition(feature, "is not", rest)
 
 
@@ -634,7 +611,7 @@ def _cycles(feature: Feature, values: Ints) -> Iterator[Condition]:
     first = int(values[0])
     apart = int(np.gcd.reduce(values - first))
     # A single number has every remainder; that it is odd or even alone is worth a try.
-    for modulus in range(2, _LARGEST_CYCLE + 1) if apart else (2,):
+    for modulus in range(2, limits.LARGEST_MODULUS + 1) if apart else (2,):
         if gcd(apart, modulus) == modulus:
             yield Condition(feature, "modulo", float(first % modulus), modulus)
 

@@ -9,6 +9,7 @@ from itertools import chain, islice
 
 from conformance.budget import ROW, Share
 from conformance.cases.near import named
+from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import faults_instead
 from conformance.diagnosis.claim import EVERYWHERE, Claim, Places
 from conformance.diagnosis.features import thinned
@@ -16,22 +17,10 @@ from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.rule_learning import Edge, Rule, learned, rows_of
 from conformance.diagnosis.sample import Sample
-from conformance.diagnosis.shares import CAUSE
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import Trying, tells_elements_apart
 from conformance.faults.fault import Fault
 from conformance.vector import Case, Vector
-
-_AT_ONCE = 8
-_KNOWN = 100
-"""Failures of the run, vectors that conform and fresh cases each that rules are learned from."""
-_ROUNDS = 6
-_CONTESTED = 64
-"""Times that cases are drawn of which rules may say different things."""
-_RULES = 2
-"""Rules that are tried of those that fit what is known."""
-_LIKE = 16
-"""Times that cases are drawn near those that refuted a rule."""
 
 
 class RuleSearch:
@@ -49,8 +38,8 @@ class RuleSearch:
         The failures left are of one manner.
         """
         manner = left[0].manner
-        known = [*thinned(left, _KNOWN), *thinned(self._known.conforming, _KNOWN)]
-        known += self._known.fresh[-_KNOWN:]
+        known = [*thinned(left, limits.KNOWN), *thinned(self._known.conforming, limits.KNOWN)]
+        known += self._known.fresh[-limits.KNOWN :]
         known = [s for s in known if not self._known.is_explained_otherwise(s.vector)]
         others = (
             faults_instead(left, self._known.candidates, self._predictions)
@@ -58,10 +47,10 @@ class RuleSearch:
             else []
         )
         best: Trial | None = None
-        for _ in range(_ROUNDS):
+        for _ in range(limits.RULE_ROUNDS):
             if self._laboratory.is_over or not known:
                 break
-            share = self._laboratory.share(CAUSE)
+            share = self._laboratory.share(limits.STEPS_OF_A_CAUSE)
             known = _of_manner(known, manner)
             rules = self._learned(known, others)
             asked = [
@@ -72,7 +61,7 @@ class RuleSearch:
             known += asked
             if any(not self._predictions.predicts(rules[0].claim, sample) for sample in asked):
                 rules = self._learned(known, others)
-            for rule in rules[:_RULES]:
+            for rule in rules[: limits.RULES_TRIED]:
                 trial = self._tried_and_widened(rule.claim, known, left, share)
                 if trial.is_confirmed:
                     if best is None or len(trial.strays) < len(best.strays):
@@ -180,7 +169,7 @@ class RuleSearch:
     def like(self, samples: Sequence[Sample]) -> list[Sample]:
         """Return fresh samples near some that refuted a cause, which is learned again with them."""
         bases = [s.vector for s in samples]
-        drawn = islice(self._laboratory.near(bases, bases), _LIKE if bases else 0)
+        drawn = islice(self._laboratory.near(bases, bases), limits.LIKE if bases else 0)
         vectors = [v for v in drawn if v is not None and not self._known.is_explained_otherwise(v)]
         fresh = self._laboratory.ask(vectors)
         self._known.fresh += fresh
@@ -205,7 +194,7 @@ class RuleSearch:
         conditions = Counter(chain(*({*chain(*claim.places)} for claim in claims)))
         beyond = (
             case
-            for base in shown[:_AT_ONCE]
+            for base in shown[: limits.AT_ONCE]
             for condition, count in conditions.items()
             if count < len(claims)
             for case in condition.beyond(base)
@@ -215,11 +204,11 @@ class RuleSearch:
         groups = [[s.vector for s in known if s.failed == failed] for failed in (True, False)]
         fresh = laboratory.near(*groups)
         drawn = (
-            islice(map(laboratory.vector, beyond), _CONTESTED),
-            islice(named_again, _AT_ONCE),
-            islice(fresh, _CONTESTED),
+            islice(map(laboratory.vector, beyond), limits.CONTESTED),
+            islice(named_again, limits.AT_ONCE),
+            islice(fresh, limits.CONTESTED),
         )
-        told = [list(islice(filter(is_contested, vectors), _AT_ONCE)) for vectors in drawn]
+        told = [list(islice(filter(is_contested, vectors), limits.AT_ONCE)) for vectors in drawn]
         samples = laboratory.ask([v for part in told for v in part if v is not None])
         self._known.fresh += samples
         return samples
@@ -227,7 +216,7 @@ class RuleSearch:
     def _bisected(self, rules: Sequence[Rule], left: Sequence[Sample]) -> list[Sample]:
         """Return samples that narrow down where the thresholds of rules lie."""
         samples: list[Sample] = []
-        for rule in rules[:_RULES]:
+        for rule in rules[: limits.RULES_TRIED]:
             shown = [s.vector.case for s in left if self._predictions.predicts(rule.claim, s)]
             if shown:
                 base = min(shown, key=lambda case: case.data.size)

@@ -10,15 +10,13 @@ from itertools import chain, groupby, islice, zip_longest
 import numpy as np
 
 from conformance.batch import Batch, vector_at
+from conformance.diagnosis import limits
 from conformance.diagnosis.varied import is_varied
 from conformance.dtypes import name_of
 from conformance.operators import operator_named
 from conformance.record.report import Report, Result
 from conformance.vector import Array, Vector, own_inputs
 from conformance.vectorfile.sources import Source
-
-_MOST = 20_000
-"""Calls that are looked at, up to the last that failed where there are more."""
 
 Aspects = Mapping[str, object]
 Part = tuple[Batch, list[int]]
@@ -64,7 +62,7 @@ class RunHistory:
         """Return the vector of a call."""
         return vector_at(*self.calls[position])
 
-    def parts(self, positions: Iterable[int], *, most: int = _MOST) -> Iterator[Part]:
+    def parts(self, positions: Iterable[int], *, most: int = limits.HISTORY) -> Iterator[Part]:
         """Yield calls in their order, at most so many at a time."""
         for _, group in groupby(map(self.calls.__getitem__, positions), lambda call: id(call[0])):
             while calls := list(islice(group, most)):
@@ -129,8 +127,8 @@ def history_of(report: Report, sources: Sequence[Source], *, workers: int = 1) -
     failed = [place for place, (*_, result) in enumerate(run) if _is_looked_at(result, report)]
     if not failed:
         return RunHistory((), ())
-    first = max(0, (len(run) if again else failed[-1] + 1) - _MOST)
-    run = run[first : first + _MOST]
+    first = max(0, (len(run) if again else failed[-1] + 1) - limits.HISTORY)
+    run = run[first : first + limits.HISTORY]
     failed = [place - first for place in failed if place >= first]
     batches: list[Batch] = []
     for source, group in groupby(run, lambda call: call[0]):

@@ -15,36 +15,14 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 
 from conformance.budget import Budget, Share
+from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim, planted
-from conformance.diagnosis.features import LIGHT, apart, features, spread, weight
+from conformance.diagnosis.features import apart, features, spread, weight
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
 from conformance.faults.fault import Fault, Together
 from conformance.progress import Progress
 from conformance.vector import Vector
-
-_ROUNDS = (40, 12, 8)  # mismatches of a sample, round by round
-_CAUSES = 12
-_SCORED = 240
-"""Mismatches that causes are weighed by."""
-_FRUITLESS = 8
-_IN_VAIN = 4
-"""Mismatches for which nothing that atoms enumerate is found, until no more is looked for."""
-_PAIR_SEARCHES = 5
-_PARTNERS = 5
-_RIVALS = 3
-_ALTERNATIVES = 16
-_LIKELIEST = 24
-"""Candidates that are held against conforming vectors, those that explain most."""
-_NEARLY_AS_MUCH = 0.75
-_NEARLY_ALL = 0.9
-_LEAST_SHARE = 4
-"""A cause that is doubtful explains one in so many mismatches at least."""
-_FEW = 24
-_SHARED = 4
-"""Mismatches, at least, that a condition is seen in."""
-_TELLING = 4
-"""So many wrong elements are seldom all reproduced by chance."""
 
 
 @dataclass(slots=True, eq=False)
@@ -119,16 +97,16 @@ class Search:
         self._share = share or Budget().share()
         self._reproductions = (reproductions or Reproductions()).counted_in(self._share.budget)
         # What tells causes apart may lie in few mismatches: more are looked at than searched.
-        self._scored = _numbers([each.vector for each in mismatches], _SCORED)
+        self._scored = _numbers([each.vector for each in mismatches], limits.SCORED)
         self._doubtful: dict[Together, Fit] = {}
-        self._pair_searches = _PAIR_SEARCHES
-        self._in_vain = _IN_VAIN if candidates.enumerated else 0
+        self._pair_searches = limits.PAIR_SEARCHES
+        self._in_vain = limits.IN_VAIN if candidates.enumerated else 0
 
     def run(self) -> tuple[list[Fit], list[int]]:
         """Return the causes found, each held against all mismatches, and what is left over."""
         causes: list[Fit] = []
         left = list(range(len(self._mismatches)))
-        for most in _ROUNDS:
+        for most in limits.SAMPLED:
             self._tick(len(left))
             sample = _numbers([self._mismatches[i].vector for i in left], most)
             fresh = [left[i] for i in sample]
@@ -144,7 +122,7 @@ class Search:
     @property
     def doubtful(self) -> list[Fit]:
         """Causes against which conforming vectors speak: under a condition, they may be true."""
-        return [*self._doubtful.values()][:_RIVALS]
+        return [*self._doubtful.values()][: limits.RIVALS]
 
     def extended(self, causes: Sequence[Fit], mismatches: Sequence[Observation]) -> list[int]:
         """Hold the causes found against more mismatches; return those of them left over."""
@@ -185,7 +163,12 @@ class Search:
     def _singly(self, causes: Sequence[Fit], fresh: Sequence[int]) -> list[Fit]:
         """Look for single faults where causes leave mismatches over; return all causes."""
         causes, fruitless, left = list(causes), 0, list(fresh)
-        while left and len(causes) < _CAUSES and fruitless < _FRUITLESS and not self._is_over:
+        while (
+            left
+            and len(causes) < limits.CAUSES
+            and fruitless < limits.UNEXPLAINED
+            and not self._is_over
+        ):
             cause = self._of_one(left[0], left)
             if cause is None:
                 fruitless += 1
@@ -226,11 +209,11 @@ class Search:
 
     def _is_enough(self, cause: Fit, left: Sequence[int]) -> bool:
         """Say whether a cause explains nearly all that is left."""
-        return len(cause.explained.keys() & {*left}) >= _NEARLY_ALL * len(left)
+        return len(cause.explained.keys() & {*left}) >= limits.NEARLY_ALL * len(left)
 
     def _in_pairs(self, causes: list[Fit], left: Sequence[int]) -> list[Fit]:
         """Look for two faults where single ones leave mismatches over; return all causes."""
-        light = [i for i in left if weight(self._mismatches[i].vector) <= LIGHT]
+        light = [i for i in left if weight(self._mismatches[i].vector) <= limits.LIGHT]
         for i in light:
             if not self._pair_searches or self._is_over or _is_explained(i, causes):
                 continue
@@ -265,47 +248,55 @@ class Search:
         """Return the faults that come nearest to a mismatch without explaining it."""
         observation = self._as_followed[mismatch]
         likeness = {fault: self._reproductions.likeness((fault,), observation) for fault in active}
-        nearest = sorted(active, key=lambda fault: -likeness[fault])[:_PARTNERS]
+        nearest = sorted(active, key=lambda fault: -likeness[fault])[: limits.PARTNERS]
         return [fault for fault in nearest if likeness[fault] > 0]
 
     def _best(self, candidates: Iterable[Together], mismatch: int) -> Fit | None:
         """Return the candidate that explains a mismatch and fits the others best."""
         observation = self._as_followed[mismatch]
-        if weight(observation.vector) > LIGHT:
+        if weight(observation.vector) > limits.LIGHT:
             # Trying is slow: only what leaves a few other vectors alone is worth it.
-            candidates = (faults for faults in candidates if not self._broken_by(faults, _FEW))
+            candidates = (
+                faults
+                for faults in candidates
+                if not self._broken_by(faults, limits.FEW_CONFORMING)
+            )
         matching = [
             (self._explained(faults, self._scored), faults)
             for faults in self._while_not_over(candidates)
             if self._reproductions.match(faults, observation)
         ]
         # Those with names come first, of those that explain as much.
-        if len(matching) > _LIKELIEST:
-            matching.sort(key=lambda pair: len(self._broken_by(pair[1], _FEW)) - len(pair[0]))
+        if len(matching) > limits.LIKELIEST:
+            matching.sort(
+                key=lambda pair: len(self._broken_by(pair[1], limits.FEW_CONFORMING)) - len(pair[0])
+            )
         causes = [
             Fit(planted(*faults), explained, self._broken_by(faults, len(self._conforming)))
-            for explained, faults in matching[:_LIKELIEST]
+            for explained, faults in matching[: limits.LIKELIEST]
         ]
         plausible = [cause for cause in causes if self._is_plausible(cause, mismatch)]
         if not plausible:
             self._doubt(causes)
             return None
         best, *others = sorted(plausible, key=lambda cause: cause.score, reverse=True)
-        best.rivals = others[:_RIVALS]
+        best.rivals = others[: limits.RIVALS]
         alike = (
             other
             for other in others
             if len(other.faults) == 1
             and not other.contradicted
-            and len(other.explained) >= _NEARLY_AS_MUCH * len(best.explained)
+            and len(other.explained) >= limits.NEARLY_AS_MUCH * len(best.explained)
         )
-        best.alternatives = [*islice(alike, _ALTERNATIVES)]
+        best.alternatives = [*islice(alike, limits.ALTERNATIVES)]
         return best
 
     def _doubt(self, causes: Sequence[Fit]) -> None:
         """Remember what explains most of what was to be, where too much speaks against it."""
         likeliest = max(causes, key=lambda cause: len(cause.explained), default=None)
-        if likeliest is not None and _LEAST_SHARE * len(likeliest.explained) >= len(self._scored):
+        if likeliest is not None and limits.DOUBTFUL * len(likeliest.explained) >= len(
+            self._scored
+        ):
             self._doubtful.setdefault(likeliest.faults, likeliest)
 
     def _while_not_over(self, candidates: Iterable[Together]) -> Iterator[Together]:
@@ -331,7 +322,11 @@ class Search:
         observation = self._as_followed[mismatch]
         # Of so many faults, one is like a single small failure by chance.
         named = all(fault.name for fault in cause.faults)
-        if len(cause.explained) == 1 and not named and 0 < observation.wrong_elements < _TELLING:
+        if (
+            len(cause.explained) == 1
+            and not named
+            and 0 < observation.wrong_elements < limits.TELLING
+        ):
             return False
         if not cause.contradicted:
             return True
@@ -340,7 +335,7 @@ class Search:
             [self.features[i] for i in explained], [self.others[i] for i in cause.contradicted]
         )
         # A few mismatches have something in common by chance; a few others are explained by chance.
-        if len(kept) >= min(_SHARED, len(self._scored)) and 2 * len(kept) >= len(explained):
+        if len(kept) >= min(limits.SHARED, len(self._scored)) and 2 * len(kept) >= len(explained):
             known = self.features[explained[kept[0]]]
             cause.claim = replace(cause.claim, places=(tuple(known[word] for word in words),))
             cause.explained = {explained[i]: cause.explained[explained[i]] for i in kept}
@@ -370,7 +365,7 @@ def _pairs(some: Sequence[Fault], others: Sequence[Fault]) -> Iterator[Together]
 
 def _is_part(fit: Fit, of: Fit) -> bool:
     """Say whether a fit is no cause alone: two faults at once explain that, and far more."""
-    few = len(fit.explained) < _NEARLY_AS_MUCH * len(of.explained)
+    few = len(fit.explained) < limits.NEARLY_AS_MUCH * len(of.explained)
     return few and fit.faults[0] not in of.faults and fit.explained.keys() <= of.explained.keys()
 
 

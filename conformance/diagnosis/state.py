@@ -19,10 +19,10 @@ from conformance.backends.fresh_starts import FreshStarts, Start
 from conformance.backends.runner import Answers, Stopped
 from conformance.batch import Batch, batch_of
 from conformance.budget import Budget, Share, Spent
+from conformance.diagnosis import limits
 from conformance.diagnosis.call_pairs import differences, instead, mixed, with_other_data
 from conformance.diagnosis.features import spread, thinned
 from conformance.diagnosis.run_history import Part, RunHistory, history_of
-from conformance.diagnosis.shares import STATE
 from conformance.diagnosis.shrinking import shrinking
 from conformance.diagnosis.state_words import by_number, depends_on, described, described_calls
 from conformance.dtypes import name_of
@@ -33,22 +33,8 @@ from conformance.record.report import VERDICTS, Report
 from conformance.vector import Case, Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source
 
-_FINDINGS = 3
-"""Failures that are looked into of those right in another order, and of those wrong in any."""
-_REPEATS = 3
-"""Fresh processes in which what was found is shown again."""
-_FEW = 16
-"""Calls that are tried at first: of one vector, or those that it depends on most likely."""
-_LEAST, _MOST = 64, 4096
-"""Calls of one vector that show by their numbers which are wrong."""
-_ENOUGH = 3
-"""Wrong calls that show it."""
-_MANY = 256
-"""Vectors that are called before it is looked at what is left, or of which some are chosen."""
 _SEED = 23
 _SAME = " of the same vector"
-_GROWTH = 4
-"""How many times as many earlier calls are tried where some do not show it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,7 +112,7 @@ def of_state(
     history = history_of(report, sources, workers=workers)
     if not history.failed:
         return StateReport()
-    note, share = "", share or Budget().share(STATE)
+    note, share = "", share or Budget().share(limits.STEPS_OF_STATE)
     with FreshStarts(start, share, progress) as starts:
         search = _Search(history, starts, report)
         try:
@@ -163,12 +149,12 @@ class _Search:
     def run(self) -> None:
         """Find what there is; raises Spent, and UsageError or Stopped if no copy starts."""
         self._call_reordered()
-        for target in self._varied(sorted(self._right_elsewhere), _FINDINGS):
+        for target in self._varied(sorted(self._right_elsewhere), limits.FINDINGS):
             self._examine(target)
         # The first call of a process may be wrong, whatever the order of calls.
         wrong = [p for p in self._history.failed if p not in self._right_elsewhere]
-        for target in self._varied(wrong[:1], 1) + self._varied(wrong[1:], _FINDINGS - 1):
-            if not all(self._calls(target, _FEW)):
+        for target in self._varied(wrong[:1], 1) + self._varied(wrong[1:], limits.FINDINGS - 1):
+            if not all(self._calls(target, limits.FIRST_CALLS)):
                 self._right_elsewhere.add(target.position)
                 self._examine(target)
         known = 0
@@ -182,10 +168,13 @@ class _Search:
         try:
             # What shows after few calls is soon found; many calls of one vector take long.
             found = (
-                self._by_number(target, _LEAST)
+                self._by_number(target, limits.FEWEST_CALLS)
                 or self._known(target)
-                or self._after_others(target, _FEW)
-                or self._by_number(target, min(_MOST, max(_LEAST, 3 * (target.position + 1))))
+                or self._after_others(target, limits.FIRST_CALLS)
+                or self._by_number(
+                    target,
+                    min(limits.MOST_CALLS, max(limits.FEWEST_CALLS, 3 * (target.position + 1))),
+                )
                 or self._after_others(target)
                 or self._not_shown(target)
             )
@@ -196,7 +185,7 @@ class _Search:
         self._add(found)
 
     def _add(self, finding: StateFinding) -> None:
-        if len(self._found) < _FINDINGS:
+        if len(self._found) < limits.FINDINGS:
             self._found.setdefault(finding.words, finding)
 
     def findings(self) -> tuple[StateFinding, ...]:
@@ -210,14 +199,14 @@ class _Search:
         """Call the failing vectors alone in another order than before; some may be right now."""
         self._right_elsewhere.update(self._history.again)
         calls = sorted({*self._history.failed}.difference(self._history.ended))
-        if len(calls) <= _FINDINGS:
+        if len(calls) <= limits.FINDINGS:
             return
         # The first ones of a process may all be wrong, and later right.
         order = [*self._random.sample(calls, len(calls)), *calls]
         positions = iter(order)
         with self._starts.copy() as copy:
             part = self._starts.share.part(self._part)
-            for batch, rows in self._history.parts(order, most=_MANY):
+            for batch, rows in self._history.parts(order, most=limits.CALLS_A_BATCH):
                 verdicts = judge(batch, copy.call(batch, rows), self._pins).verdict
                 self._right_elsewhere.update(
                     position
@@ -229,7 +218,7 @@ class _Search:
 
     def _varied(self, positions: Sequence[int], most: int) -> list[_Target]:
         """Return some failures of different kinds."""
-        some = thinned(positions, _MANY)
+        some = thinned(positions, limits.CALLS_A_BATCH)
         vectors = [self._history.vector(position) for position in some]
         position_of = dict(zip(map(id, vectors), some, strict=True))
         return [self._target(position_of[id(vector)]) for vector in spread(vectors, most)]
@@ -245,9 +234,11 @@ class _Search:
 
         with self._starts.copy() as copy:
             part = self._starts.share.part(self._part / 2)
-            while len(wrong) < most and (sum(wrong) < _ENOUGH or all(wrong)):
+            while len(wrong) < most and (sum(wrong) < limits.WRONG_CALLS or all(wrong)):
                 # Few at first: a call may take long.
-                copy.answers(target.batch, min(len(wrong) + 1, _MANY, most - len(wrong)), hear)
+                copy.answers(
+                    target.batch, min(len(wrong) + 1, limits.CALLS_A_BATCH, most - len(wrong)), hear
+                )
                 if part.is_spent:
                     break
         return wrong
@@ -376,7 +367,7 @@ class _Search:
         """Return what the calls found show, in several fresh processes."""
         runs = [self._after(_parts(earlier), target)]
         with suppress(Spent):
-            runs += [self._after(_parts(earlier), target) for _ in range(1, _REPEATS)]
+            runs += [self._after(_parts(earlier), target) for _ in range(1, limits.REPEATS)]
         shown = [run for run in runs if self._is_wrong(run[1], target)]
         if len(shown) < len(runs):
             finding = _varying(target, f"in {len(shown)} of {len(runs)} processes")
@@ -441,7 +432,7 @@ def _growing(likely: Sequence[int]) -> Iterator[list[int]]:
         yield sorted(likely[:count])
         if count >= len(likely):
             return
-        count *= _GROWTH
+        count *= limits.GROWTH
 
 
 def _with_failures(

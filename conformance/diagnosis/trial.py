@@ -5,30 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
+from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Sample
 from conformance.faults.fault import Fault
 from conformance.vector import Vector
-
-CONFIRMING = 40
-"""Fresh cases on which a cause has to show, all as predicted."""
-_FOR_UNCLEAR = 20
-"""Fresh cases as predicted for each that is unclear, at least."""
-_FOR_UNCLEAR_OF_SOME = 5
-"""The same where it says of some elements alone that they are wrong."""
-_FOR_IN_PART = 5
-"""The same for each in which more is wrong than predicted."""
-_FOR_HIDDEN = 2
-"""The same for each that another fault may hide."""
-_FOR_BESIDE = 30
-"""The same for each that is wrong in another way, too: the backend may have another bug there."""
-_FOR_OTHERS = 10
-"""The same for each that went another way, where it is true of nearly all cases."""
-FOR_REFUSED = 2
-"""The same for each invalid case that was to be accepted: it may be refused for another reason."""
-_FEW = 6
-"""Predictions besides exceptions that confirm a fault of gradients, at least."""
 
 
 @dataclass(slots=True, eq=False)
@@ -68,8 +50,8 @@ class Trial:
         known = len(self.predicted)
         too_many = (
             self._for_unclear * (len(self.unclear) - 1) > known
-            or _FOR_IN_PART * (len(self.in_part) - 1) > known
-            or _FOR_BESIDE * len(self.beside) > known
+            or limits.PER_IN_PART * (len(self.in_part) - 1) > known
+            or limits.PER_BESIDE * len(self.beside) > known
         )
         return bool(self.absent or self.other) or too_many
 
@@ -80,7 +62,9 @@ class Trial:
         Where the backend has another fault besides, that hides this one in them.
         """
         others = len(self.other) + len(self.beside) + len(self.in_part) + len(self.unclear)
-        return bool(others) and not self.absent and _FOR_HIDDEN * others <= len(self.predicted)
+        return (
+            bool(others) and not self.absent and limits.PER_HIDDEN * others <= len(self.predicted)
+        )
 
     @property
     def is_refused_at_times(self) -> bool:
@@ -88,7 +72,7 @@ class Trial:
         return (
             len(self.absent) == self.asked - len(self.predicted) > 0
             and not any(sample.vector.values for sample in self.absent)
-            and FOR_REFUSED * len(self.absent) <= len(self.predicted)
+            and limits.PER_REFUSED * len(self.absent) <= len(self.predicted)
         )
 
     def excuse_refusals(self) -> None:
@@ -103,14 +87,14 @@ class Trial:
         """
         others = self.asked - len(self.predicted)
         told = sum(sample.outputs is not None for sample in self.predicted)
-        return 0 < _FOR_OTHERS * others <= told
+        return 0 < limits.PER_OTHER * others <= told
 
     @property
     def may_hold_mostly(self) -> bool:
         """Whether more fresh cases may yet show that it does."""
         others = self.asked - len(self.predicted)
-        few = _FOR_OTHERS * others <= CONFIRMING or self.is_refused_at_times
-        return few and self.asked < CONFIRMING
+        few = limits.PER_OTHER * others <= limits.CONFIRMING or self.is_refused_at_times
+        return few and self.asked < limits.CONFIRMING
 
     @property
     def stands(self) -> bool:
@@ -126,13 +110,13 @@ class Trial:
 
     @property
     def _for_unclear(self) -> int:
-        return _FOR_UNCLEAR if self.claim.is_whole else _FOR_UNCLEAR_OF_SOME
+        return limits.PER_UNCLEAR if self.claim.is_whole else limits.PER_UNCLEAR_OF_SOME
 
     @property
     def _confirming(self) -> int:
         """How many cases confirm it: more where it says of cases no more than that they fail."""
         of_cases = not (self.claim.faults or self.claim.is_of_elements)
-        return CONFIRMING * (1 + of_cases)
+        return limits.CONFIRMING * (1 + of_cases)
 
     @property
     def _tells(self) -> bool:
@@ -142,7 +126,7 @@ class Trial:
         """
         if not self.claim.is_of_gradients:
             return True
-        return sum(sample.outputs is not None for sample in self.predicted) >= _FEW
+        return sum(sample.outputs is not None for sample in self.predicted) >= limits.OF_GRADIENTS
 
     def see(self, sample: Sample, rivals: Sequence[Fault], *, is_open: bool = False) -> None:
         """Hold it against a fresh case; `rivals` are faults that may be there besides.

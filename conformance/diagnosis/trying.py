@@ -15,33 +15,16 @@ import numpy as np
 
 from conformance.budget import Share
 from conformance.cases.near import Feature, at, named, other_words, with_word, words_of
+from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim, Places
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.sample import Sample
-from conformance.diagnosis.shares import FRUITLESS
-from conformance.diagnosis.trial import CONFIRMING, Trial
+from conformance.diagnosis.trial import Trial
 from conformance.faults.fault import Fault
 from conformance.operators import operator_named
 from conformance.vector import Case, Vector
-
-_AT_ONCE = 8
-_VARIED = 6
-"""Fresh cases that are varied in each word, type and operator."""
-_OF_EACH = 2
-"""Cases of each that a cause is held against."""
-BASES = 60
-"""Samples that fresh cases are drawn near, at most."""
-_OF_A_PLACE = 8
-"""Fresh cases that bear out one of several places of a claim, at least."""
-_DRAWS = 150
-"""Times that fresh cases are drawn for one cause, at most."""
-_QUIET = 12
-"""Fresh cases at least on which it does not show."""
-_AGAIN = 3
-"""Times that a case is asked again where equal values may hide that elements are wrong."""
-_DISTINCT = 0.9
 
 
 class Trying:
@@ -63,31 +46,35 @@ class Trying:
 
         `shown` are failures that it explains.
         """
-        trial, patient = self._known.trial(claim), share.part(FRUITLESS)
-        first, *further = self._by_place(claim, thinned(shown, BASES))
-        others = [s.vector for s in thinned([*self._known.failing, *self._known.conforming], BASES)]
+        trial, patient = self._known.trial(claim), share.part(limits.STEPS_IN_VAIN)
+        first, *further = self._by_place(claim, thinned(shown, limits.BASES))
+        others = [
+            s.vector for s in thinned([*self._known.failing, *self._known.conforming], limits.BASES)
+        ]
         open_clauses = self._laboratory.open_clauses
         about = clauses_about(shown, self._laboratory)
-        for _ in range(_DRAWS):
+        for _ in range(limits.DRAWS):
             # What went as predicted leads further away from what the claim was made of.
             bases = [*first, *(s.vector for s in trial.predicted)]
             fresh = self._laboratory.near(bases, *further, others)
-            drawn = [v for v in islice(fresh, _AT_ONCE) if v is not None]
+            drawn = [v for v in islice(fresh, limits.AT_ONCE) if v is not None]
             # Another fault may be what leaves a clause open that this one is not about.
             drawn = [v for v in drawn if open_clauses(v) <= about]
             self._known.prepare(claim, drawn)
             drawn = [v for v in drawn if not self._known.is_explained_otherwise(v)]
             drawn = [v for v in drawn if self._predictions.is_telling(claim, v)]
-            if trial.quiet + len(trial.strays) >= _QUIET + trial.asked:
+            if trial.quiet + len(trial.strays) >= limits.QUIET + trial.asked:
                 drawn = [v for v in drawn if trial.fails(v)]
             samples = self._laboratory.ask(drawn)
             self._known.fresh += samples
             self.see(trial, samples, rivals)
             if trial.is_refuted and trial.asked >= (
-                CONFIRMING if trial.may_be_hidden or trial.may_hold_mostly else _AT_ONCE
+                limits.CONFIRMING
+                if trial.may_be_hidden or trial.may_hold_mostly
+                else limits.AT_ONCE
             ):
                 break
-            if trial.is_confirmed and trial.quiet + len(trial.strays) >= _QUIET:
+            if trial.is_confirmed and trial.quiet + len(trial.strays) >= limits.QUIET:
                 if (narrower := self._borne_out(trial)) != claim:
                     left = [s for s in shown if self._predictions.predicts(narrower, s)]
                     return self.tried(narrower, left, rivals, share)
@@ -102,7 +89,7 @@ class Trying:
         claim = trial.claim
         for place in claim.places:
             rest = tuple(each for each in claim.places if each != place)
-            if rest and len(self._only_there(claim, rest, trial.predicted)) < _OF_A_PLACE:
+            if rest and len(self._only_there(claim, rest, trial.predicted)) < limits.OF_A_PLACE:
                 claim = replace(claim, places=rest)
         return claim
 
@@ -142,7 +129,7 @@ class Trying:
         those of the failures, and numbers of axes. Then against all of the run that conforms.
         """
         seen = {*chain(*(words_of(s.vector.case).items() for s in trial.predicted))}
-        cases = [s.vector.case for s in thinned(trial.predicted, _VARIED)]
+        cases = [s.vector.case for s in thinned(trial.predicted, limits.VARIED)]
         wanted = dict.fromkeys(("operator", name) for name in self._known.operators)
         for case in cases:
             wanted |= dict.fromkeys(other_words(operator_named(case.operator), case.data.ndim - 2))
@@ -155,7 +142,7 @@ class Trying:
         known = [sample.vector for sample in self._known.others]
         self._known.prepare(trial.claim, [v for v in chain(*vectors, known) if v is not None])
         told = [[v for v in group if v is not None and self._tells(trial, v)] for group in vectors]
-        samples = self._laboratory.ask([*chain(*(group[:_OF_EACH] for group in told))])
+        samples = self._laboratory.ask([*chain(*(group[: limits.OF_EACH] for group in told))])
         others = [s for s in self._known.others if self._tells(trial, s.vector)]
         samples += [s for s in others if not self._predictions.may_hide(trial.claim, s.vector)]
         self._known.fresh += samples
@@ -175,7 +162,7 @@ class Trying:
         for sample in unclear:
             again = [
                 other
-                for _ in range(_AGAIN)
+                for _ in range(limits.ASKED_AGAIN)
                 for other in self.asked(named(sample.vector.case, self._laboratory.rng))
                 if trial.fails(other.vector)
             ]
@@ -205,4 +192,4 @@ def clauses_about(shown: Sequence[Sample], laboratory: Laboratory) -> set[str]:
 def tells_elements_apart(sample: Sample) -> bool:
     """Say whether nearly all right values differ, so that an element in place of another shows."""
     values = sample.vector.values[0].outputs[0].values
-    return np.unique(values).size >= _DISTINCT * values.size
+    return np.unique(values).size >= limits.NEARLY_ALL * values.size

@@ -10,8 +10,8 @@ from conformance.backends.runner import Runner
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.likely_causes import diagnose
+from conformance.diagnosis.limits import STEPS_OF_A_CASE
 from conformance.diagnosis.reproduce import Observation, Reproductions
-from conformance.diagnosis.shares import OF_A_CASE
 from conformance.faults import CATALOGUE, Fault, fault_named
 from conformance.fuzz.evaluator import Failure
 from conformance.fuzz.signature import Signature
@@ -143,7 +143,7 @@ class Causes:
         return Laboratory(
             self._runner,
             lambda _: readings,
-            steps=OF_A_CASE,
+            steps=STEPS_OF_A_CASE,
             seed=self._seed,
             known=[cause.faults for cause in self.found if cause.faults],
         )

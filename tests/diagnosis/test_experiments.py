@@ -13,9 +13,9 @@ from conformance.diagnosis.claim import planted
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected
+from conformance.diagnosis.limits import CONFIRMING
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.search import Fit
-from conformance.diagnosis.trial import CONFIRMING
 from conformance.faults import fault_named, faulty
 from conformance.faults.atoms import by_words
 from conformance.operators import evaluate, vector_of

@@ -11,7 +11,7 @@ from support.stored_outputs import answered, as_file
 from conformance import check, evaluate, load_backend
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import InProcess
-from conformance.diagnosis import explained, likely_causes
+from conformance.diagnosis import explained, limits
 from conformance.errors import UsageError
 from conformance.faults import fault_named, faulty
 
@@ -46,8 +46,8 @@ def test_operators_that_return_are_diagnosed_beside_one_that_does_not():
 
 def test_a_search_among_some_of_the_failures_says_so(monkeypatch):
     """Counts of causes are of those that were looked at."""
-    monkeypatch.setattr(likely_causes, "_LIGHT_ONES", 10)
-    monkeypatch.setattr(likely_causes, "_MOST_HELD_AGAINST", 0)
+    monkeypatch.setattr(limits, "LIGHT_ONES", 10)
+    monkeypatch.setattr(limits, "HELD_AGAINST", 0)
     report = check(
         lambda operator, inputs, attributes: (
             load_backend("numpy")(operator, inputs, attributes) + inputs[0].dtype.type(1)
@@ -80,7 +80,7 @@ def test_failures_without_an_output_to_look_at_are_counted():
 
 
 def test_every_failure_is_held_against_the_causes_found_in_a_sample(monkeypatch):
-    monkeypatch.setattr(likely_causes, "_LIGHT_ONES", 1)
+    monkeypatch.setattr(limits, "LIGHT_ONES", 1)
 
     def upper(operator, inputs, attributes):
         if attributes["auto_pad"] == "same_lower":

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.fakes import check, pool, ramp, right, vector
 
-from conformance.diagnosis import run_history
+from conformance.diagnosis import limits, run_history
 from conformance.diagnosis.run_history import history_of
 from conformance.vectorfile.sources import opened
 
@@ -79,7 +79,7 @@ def test_parts_keep_the_order_of_calls():
 
 def test_a_long_run_is_cut_before_its_last_failure(monkeypatch):
     """And is not whole then."""
-    monkeypatch.setattr(run_history, "_MOST", 5)
+    monkeypatch.setattr(limits, "HISTORY", 5)
     made = history(vectors(20), {3, 10, 12})
     assert ids(made, made.failed) == ["9", "11"]
     assert len(made.calls) == 5

@@ -5,9 +5,10 @@ from support.fakes import pool, ramp, vector
 from support.samples import sample
 
 from conformance.diagnosis.claim import planted
+from conformance.diagnosis.limits import CONFIRMING
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Sample
-from conformance.diagnosis.trial import CONFIRMING, Trial
+from conformance.diagnosis.trial import Trial
 from conformance.faults import fault_named
 
 

@@ -46,6 +46,7 @@ def short_pads(operator, inputs, attributes):
 UNENFORCED = (
     "a call accepted that breaks the rule that the stride divides what the first window can slide"
 )
+TOO_FEW = "a list of more or fewer pads than spatial axes accepted"
 ROWS = {
     "float64-as-float32": (
         floats_as_float32,
@@ -65,8 +66,7 @@ ROWS = {
     "pads-too-short": (
         short_pads,
         ("AvgPool-1", "MaxPool-8"),
-        "a list of more or fewer pads than spatial axes accepted, where what is wrong with it is "
-        "one entry too few",
+        f"{TOO_FEW}, where what is wrong with it is one entry too few",
     ),
     "strides-swapped": (
         faulty(fault_named("strides-reversed")),
