@@ -102,6 +102,11 @@ class Observation:
         """Whether faults keep the vector from conforming, as far as that is known."""
         return {}
 
+    @cached_property
+    def changed(self) -> dict[Together, bool]:
+        """Whether faults change the answer, under any readings, as far as that is known."""
+        return {}
+
     @property
     def wanted(self) -> Wanted | None:
         """First outputs that may match what was returned; None if any may, or if none was."""
@@ -216,7 +221,14 @@ class Reproductions:
             answer = planted[key].answer(baseline, wanted)
             if answer is not None:
                 answers.append((answer, baseline))
+        observation.changed[faults] = bool(answers)
         return answers
+
+    def change(self, faults: Together, observation: Observation) -> bool:
+        """Say whether faults change the answer to a vector, under any readings."""
+        if faults not in observation.changed:
+            self.answers(faults, observation)
+        return observation.changed.get(faults, False)
 
     def match(self, faults: Together, observation: Observation) -> Match:
         """Say how well faults reproduce what the backend returned for a vector."""

@@ -219,7 +219,7 @@ class Search:
                 continue
             self._pair_searches -= 1
             # What would explain it alone was found wanting.
-            active = self._active(i)
+            active = self._active(((fault,) for fault in self._named), i)
             known = [cause.faults[0] for cause in causes if len(cause.faults) == 1]
             cause = self._best(combinations(known, 2), i)
             if cause is None:
@@ -227,21 +227,21 @@ class Search:
             if cause is None:
                 cause = self._best(_pairs(self._partners(i, active), active), i)
             if cause is None and known:
-                others = (fault for (fault,) in self._candidates.of_atoms(self._as_followed[i]))
-                cause = self._best(_pairs(known, [*others]), i)
+                others = self._active(self._candidates.of_atoms(self._as_followed[i]), i)
+                cause = self._best(_pairs(known, others), i)
             if cause is not None:
                 causes = [each for each in causes if not _is_part(each, cause)]
                 causes.append(cause)
         return causes
 
-    def _active(self, mismatch: int) -> list[Fault]:
-        """Return the faults with names that change a mismatch and do not explain it."""
+    def _active(self, candidates: Iterable[Together], mismatch: int) -> list[Fault]:
+        """Return the single faults, of some, that change a mismatch and do not explain it."""
         observation = self._as_followed[mismatch]
         return [
-            fault
-            for fault in self._named
-            if self._reproductions.answers((fault,), observation)
-            and self._reproductions.match((fault,), observation) is Match.NO
+            faults[0]
+            for faults in candidates
+            if self._reproductions.match(faults, observation) is Match.NO
+            and self._reproductions.change(faults, observation)
         ]
 
     def _partners(self, mismatch: int, active: Sequence[Fault]) -> list[Fault]:
