@@ -1,8 +1,8 @@
 """Which numbers of the search for causes matter: each is halved and doubled.
 
 `python -m benchmarks.limits` diagnoses a few backends with bugs, again with each number of
-`conformance.diagnosis.limits` halved and doubled, and names the first one of which other causes are found
-then. A number that never changes anything is hardly needed.
+`conformance.diagnosis.limits` halved and doubled, and names the first one of which other causes are
+found then. A number that never changes anything is hardly needed.
 """
 
 from __future__ import annotations

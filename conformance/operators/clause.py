@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from conformance.operators.needs import Needs
-from conformance.vector import Case
+from conformance.vector import Array, Case
+
+if TYPE_CHECKING:  # these are made of clauses
+    from conformance.operators.operator import Operator
+    from conformance.operators.params import Params
+    from conformance.operators.pipeline import Pipeline
 
 StepWrap = Callable[[Callable[..., Any]], Callable[..., Any]]
+LeavesOpen = Callable[["Operator", "Params", Sequence[Array]], bool]
+"""Says of a valid case if any answer conforms: by its inputs, but for a gradient it may take."""
+Refusing = Callable[["Pipeline", "Params"], tuple[str, ...]]
+"""Returns the readings under which a case is refused, by the pipeline under those before."""
 GEOMETRY = frozenset({"pads", "extent", "windows", "divide"})
 """Names of the steps that do not depend on values."""
 
@@ -20,7 +29,7 @@ class Reading:
 
     `replaces` maps names of pipeline steps to functions that take the step and return its
     replacement. The readings of the clauses of arithmetic, and of clauses by which a backend may
-    refuse a case, replace no step: they change which outcomes are accepted (operators/outcomes.py).
+    refuse a case, replace no step: they change which outcomes are accepted.
     If `nan_is_undefined`, any value conforms where the replaced steps compute NaN. With `any_tie`,
     an index may be that of any cell that holds the value, where such cells have several.
     `followed_by` names engines.
@@ -41,7 +50,9 @@ class Clause:
     `says` is what the document says or leaves out, `answer` what is disputed, undefined or ruled.
     A shared clause concerns the operators that meet its `needs`; a clause in `Operator.clauses`
     concerns the operators that list it. `concerns(case)` says, for a clause about values, whether
-    it can make a difference with the values of a case. If `nested`, each reading accepts
+    it can make a difference with the values of a case. `leaves_open` says when it leaves a valid
+    case without any defined element, and `refusing` under which readings a backend may refuse it.
+    If `nested`, each reading accepts
     everything that the readings before it accept; element types may follow different ones, unless
     it is `of_all_dtypes`: there, where it shows depends on the type and not on the backend. The
     ruling of a document may settle a clause that is disputed elsewhere: `settles` names it, of the
@@ -60,6 +71,8 @@ class Clause:
     readings: tuple[Reading, ...] = ()
     needs: Needs = field(default_factory=Needs)
     concerns: Callable[[Case], bool] = lambda _case: True
+    leaves_open: LeavesOpen | None = None
+    refusing: Refusing | None = None
     nested: bool = False
     of_all_dtypes: bool = False
     settles: str = ""

@@ -10,10 +10,10 @@ import numpy as np
 
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.clause import Clause, Reading, StepWrap
+from conformance.operators.clause import Clause, Reading, Refusing, StepWrap
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Extent, Gathered, Pads, Windows
+from conformance.operators.pipeline import Extent, Gathered, Pads, Pipeline, Windows, reaches
 from conformance.reference import maximum_ignoring_nan
 from conformance.reference.rounding import widen
 from conformance.vector import Array, Case
@@ -148,6 +148,17 @@ def choosing(**changes: str) -> StepWrap:
 def holds_nan(case: Case) -> bool:
     """Say whether the data of a case hold a NaN."""
     return case.data.dtype.kind not in "iu" and bool(np.isnan(widen(case.data)).any())
+
+
+def _rejecting(*, dilated: bool) -> Refusing:
+    """Reject pads as long as the kernel: those as long as the `dilated` one, or all others."""
+
+    def refusing(pipeline: Pipeline, params: Params) -> tuple[str, ...]:
+        pads = pipeline.pads(params) if params.kernel else ()
+        is_long = bool(pads) and reaches(pads, params.kernel)
+        return ("rejected",) if is_long and reaches(pads, params.spans) is dilated else ()
+
+    return refusing
 
 
 DISPUTED: tuple[Clause, ...] = (
@@ -499,6 +510,7 @@ DISPUTED: tuple[Clause, ...] = (
         name="pads-not-below-kernel",
         kind="disputed",
         needs=Needs(roles=("kernel", "pads_begin"), scatters=False),
+        refusing=_rejecting(dilated=True),
         document="AvgPool-1",
         section="Attributes, pads_begin and pads_end",
         says="pads start from 0, without an upper limit",
@@ -517,6 +529,7 @@ DISPUTED: tuple[Clause, ...] = (
         name="pads-not-below-undilated-kernel",
         kind="disputed",
         needs=Needs(roles=("kernel", "pads_begin", "dilations")),
+        refusing=_rejecting(dilated=False),
         document="MaxPool-8",
         section="Attributes, pads_begin, pads_end and dilations",
         says="pads start from 0, without an upper limit",

@@ -9,7 +9,8 @@ from typing import Any
 from conformance.operators.attributes import Attribute
 from conformance.operators.clause import Clause, Reading
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Extent, Pads, rooms
+from conformance.operators.pipeline import Extent, Pads, Pipeline, reaches, rooms
+from conformance.reference import is_judged
 
 AXES = (1, None)
 """Numbers of spatial axes: "(N x C x D1 x D2 ... Dn)"."""
@@ -103,6 +104,18 @@ def _no_window_unless_it_fits(extent: Callable[..., Extent]) -> Callable[..., Ex
     return none_unless_it_fits
 
 
+def _refusing_both(_pipeline: Pipeline, params: Params) -> tuple[str, ...]:
+    """Return the readings under which pads are refused beside an auto_pad."""
+    if not params.pads_beside:
+        return ()
+    pads = tuple(zip(params.pads_begin, params.pads_end, strict=True))
+    also = (
+        ("zeros-alone", any(map(any, pads))),
+        ("checked", reaches(pads, params.kernel)),
+    )
+    return ("refused", *(name for name, holds in also if holds))
+
+
 WINDOW_CLAUSES = (
     FLAGS,
     Clause(
@@ -128,6 +141,7 @@ WINDOW_CLAUSES = (
     Clause(
         name="pads-with-auto-pad",
         kind="disputed",
+        refusing=_refusing_both,
         document="ONNX AveragePool-22",
         section="Attributes, pads",
         says="pads cannot be used simultaneously with auto_pad",
@@ -164,6 +178,7 @@ WINDOW_CLAUSES = (
 LP_EXPONENT = Clause(
     name="lp-exponent",
     kind="undefined",
+    leaves_open=lambda _operator, params, _inputs: not is_judged(params.exponent),
     document="ONNX LpPool-22",
     section="Attributes, p",
     says="any integer, where only p >= 1 makes a norm",

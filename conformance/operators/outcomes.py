@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from itertools import product
-from operator import gt
 from typing import Any
 
 import numpy as np
@@ -34,8 +33,8 @@ from conformance.operators.operator import Operator, Output
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered, Pipeline, Plan
 from conformance.operators.reduction import encoding_of
-from conformance.operators.unpooling import Scatter, is_outside
-from conformance.reference import Measures, depends_on_order, is_judged, leaves_int32
+from conformance.operators.unpooling import Scatter
+from conformance.reference import Measures, depends_on_order
 from conformance.reference.bound import gamma, is_meaningful, leaves_range, wider_format
 from conformance.reference.rounding import widen
 from conformance.vector import (
@@ -190,53 +189,18 @@ def undefined_as_a_whole(
 
     `own_inputs` are its inputs, but for the gradient that it may take.
     """
-    data = own_inputs[0]
-    if 0 in data.shape or 0 in params.output:
-        return "empty-dimension"
     for rule in operator.rules:
         if rule.undefined and any(rule.breaking(params)):
             return rule.undefined
-    sized = any(params.fixed_output) and "webnn-output-sizes" in clauses_of(operator)
-    if sized and not steps.is_size_judged(params):
-        return "webnn-output-sizes"
-    if operator.scatters:
-        return _undefined_unpooling(operator, params, *own_inputs)
-    if params.kernel and min(steps.rooms(params, operator.pipeline.pads(params))) < 0:
-        return "kernel-past-padding"
-    return _undefined_values(operator, params, data)
+    for name, clause in clauses_of(operator).items():
+        if clause.leaves_open is not None and clause.leaves_open(operator, params, own_inputs):
+            return name
+    return None
 
 
 def leaves_a_window(operator: Operator, extent: steps.Extent) -> bool:
     """Say whether there is a window on every axis, if an operator has windows."""
     return operator.scatters or min(extent) > 0
-
-
-def _undefined_values(operator: Operator, params: Params, data: Array) -> str | None:
-    """Return the clause that defines no value of such data or parameters, if there is one."""
-    if operator.reduction.powers and not is_judged(params.exponent):
-        return "lp-exponent"
-    is_signed = "lp-signed" in clauses_of(operator) and params.exponent % 2
-    if is_signed and (widen(data) < 0).any():
-        return "lp-signed"
-    if "tosa-sum-overflow" in clauses_of(operator) and data.dtype.kind in "iu":
-        gathered = operator.pipeline.gathered(data, operator.pipeline.plan(params))
-        if leaves_int32(gathered.data, gathered.lo, gathered.hi, encoding_of(params)):
-            return "tosa-sum-overflow"
-    integers = f"integer-{operator.reduction.name}"
-    if data.dtype.kind in "iu" and integers in clauses_of(operator):
-        return integers
-    return None
-
-
-def _undefined_unpooling(
-    operator: Operator, params: Params, data: Array, indices: Array
-) -> str | None:
-    """Return the clause that leaves an unpooling without any defined element, if one does."""
-    extent = operator.pipeline.extent(params, operator.pipeline.pads(params))
-    if min(extent) < 1:
-        return "empty-dimension"
-    outside = is_outside(indices, (*data.shape[:2], *extent), params.index_axis)
-    return "unpool-index-range" if outside else None
 
 
 @lru_cache(maxsize=8)  # a sweep asks for the same geometry with one element type after the other
@@ -559,30 +523,20 @@ def _may_refuse(
 
     Which pads there are may depend on a clause before, whose readings are named then, too.
     """
-    concerning = clauses_of(operator)
     padded: list[Combination] = [{}]
-    beside = concerning.get("pads-with-auto-pad") if params.pads_beside else None
-    if beside is not None:
-        given = tuple(zip(params.pads_begin, params.pads_end, strict=True))
-        names = ["refused"]
-        if any(map(any, given)):
-            names.append("zeros-alone")
-        if _reach(given, params.kernel):
-            names.append("checked")
-        yield beside, [{beside.name: name} for name in names]
-        padded = [{beside.name: name} for name in names_of(beside)]
-    reached: dict[str, list[Combination]] = {}
-    for combination in padded if params.kernel else ():
-        pads = under(operator, combination).pads(params)
-        if _reach(pads, params.kernel):
-            is_dilated_longer = not _reach(pads, params.spans)
-            name = f"pads-not-below-{'undilated-' if is_dilated_longer else ''}kernel"
-            reached.setdefault(name, []).append({**combination, name: "rejected"})
-    for name, refusing in reached.items():
-        if name in concerning:
-            yield concerning[name], refusing
-    if "kernel-above-input" in concerning and any(map(gt, params.kernel, params.sizes)):
-        yield concerning["kernel-above-input"], [{"kernel-above-input": "refused"}]
+    # Those that change which pads there are come first.
+    for clause in sorted(disputed_of(operator), key=lambda clause: not clause.is_geometric):
+        if clause.refusing is None:
+            continue
+        refusing = [
+            {**combination, clause.name: name}
+            for combination in padded
+            for name in clause.refusing(under(operator, combination), params)
+        ]
+        if refusing:
+            yield clause, refusing
+        if refusing and clause.is_geometric:
+            padded = [{clause.name: name} for name in names_of(clause)]
 
 
 def _or_refused(
@@ -603,11 +557,6 @@ def _or_refused(
         if not any(each.items() <= combination.items() for each in refusing)
     ]
     return [*kept, *((each, Raises()) for each in refusing)]
-
-
-def _reach(pads: steps.Pads, kernel: Sequence[int]) -> bool:
-    """Say whether pads are as long as a kernel on some axis."""
-    return any(max(pad) >= k for pad, k in zip(pads, kernel, strict=True))
 
 
 def _undefined_outputs(

@@ -208,6 +208,11 @@ def pads_for(params: Params, wanted: Extent) -> Pads:
     )
 
 
+def reaches(pads: Pads, kernel: tuple[int, ...]) -> bool:
+    """Say whether pads are as long as a kernel on some axis."""
+    return any(max(pad) >= k for pad, k in zip(pads, kernel, strict=True))
+
+
 def rooms(params: Params, pads: Pads) -> tuple[int, ...]:
     """Return the slack d + begin + end - k per spatial axis, in cells.
 
@@ -253,12 +258,6 @@ def sized(params: Params) -> Params:
         sizes = list(params.fixed_output)
         raise InvalidCase(f"an output size of {sizes}: windows have another, rounded down or up")
     return params
-
-
-def is_size_judged(params: Params) -> bool:
-    """Say whether an output size is as of all readings: see the clause `output-sizes`."""
-    below = all(o < s for o, s in zip(params.fixed_output, params.strides, strict=True))
-    return below and all(sizes_fit(params))
 
 
 def sizes_fit(params: Params) -> list[bool]:

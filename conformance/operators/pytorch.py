@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from operator import gt
 from typing import Any
 
 from conformance.dtypes import WIDE_FLOATS
@@ -14,11 +15,13 @@ from conformance.operators.examples import Example, Printed
 from conformance.operators.indices import ChosenIndex
 from conformance.operators.onnx_pooling import LP_EXPONENT
 from conformance.operators.operator import Operator, Output, adaptive, sliding, unpooling
-from conformance.operators.pipeline import count_cells
+from conformance.operators.params import Params
+from conformance.operators.pipeline import Pipeline, count_cells
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM
 from conformance.operators.rule import Numbers, Rule
 from conformance.operators.unpooling import UNPOOLING
 from conformance.operators.windows import unpooled
+from conformance.reference.rounding import widen
 
 
 def _list(key: str, role: Role, **others: Any) -> Attribute:
@@ -101,9 +104,16 @@ _CLAUSES = (
         settles="pads-not-below-undilated-kernel",
     ),
 )
+
+
+def _refusing_large_kernels(_pipeline: Pipeline, params: Params) -> tuple[str, ...]:
+    return ("refused",) if any(map(gt, params.kernel, params.sizes)) else ()
+
+
 _KERNEL_ABOVE_INPUT = Clause(
     name="kernel-above-input",
     kind="disputed",
+    refusing=_refusing_large_kernels,
     document="PyTorch avg_pool3d",
     section="Shape",
     says="nothing about a kernel that is larger than the input, where padding holds it",
@@ -172,6 +182,9 @@ _NORM_CLAUSES = (
     Clause(
         name="lp-signed",
         kind="undefined",
+        leaves_open=lambda _operator, params, inputs: (
+            params.exponent % 2 == 1 and bool((widen(inputs[0]) < 0).any())
+        ),
         document="PyTorch lp_pool1d, lp_pool2d, lp_pool3d",
         section="Description",
         says="the sum of x**p, and that at infinity it is max pooling, which is so of magnitudes "

@@ -2,12 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from conformance.operators.clause import Clause
 from conformance.operators.needs import Needs
+from conformance.operators.params import Params
+from conformance.operators.pipeline import rooms
 from conformance.operators.unpooling import RULINGS as OF_UNPOOLING
 from conformance.operators.unpooling import UNDEFINED as UNDEFINED_OF_UNPOOLING
+from conformance.vector import Array
+
+if TYPE_CHECKING:  # which is made of clauses
+    from conformance.operators.operator import Operator
+
+
+def _is_empty(operator: Operator, params: Params, inputs: Sequence[Array]) -> bool:
+    if 0 in inputs[0].shape or 0 in params.output:
+        return True
+    pipeline = operator.pipeline
+    return operator.scatters and min(pipeline.extent(params, pipeline.pads(params))) < 1
+
+
+def _is_past_padding(operator: Operator, params: Params, _inputs: Sequence[Array]) -> bool:
+    return bool(params.kernel) and min(rooms(params, operator.pipeline.pads(params))) < 0
+
 
 UNDEFINED: tuple[Clause, ...] = (
+    Clause(
+        name="empty-dimension",
+        kind="undefined",
+        leaves_open=_is_empty,
+        document="AvgPool-1",
+        section="Inputs",
+        says="nothing about a batch, channel, spatial or output size of 0 (nGraph: d_i > 0)",
+        answer="the whole case",
+        evidence="engines refuse, or return an empty output",
+    ),
     Clause(
         name="all-padding-average",
         kind="undefined",
@@ -44,6 +75,7 @@ UNDEFINED: tuple[Clause, ...] = (
         name="kernel-past-padding",
         kind="undefined",
         needs=Needs(roles=("kernel",), scatters=False),
+        leaves_open=_is_past_padding,
         document="AvgPool-1",
         section="Detailed description, output shape",
         says="the formula gives no positive output for a kernel above the padded input",
@@ -51,18 +83,10 @@ UNDEFINED: tuple[Clause, ...] = (
         evidence="most engines refuse; with ceil some return one clipped window",
     ),
     Clause(
-        name="empty-dimension",
-        kind="undefined",
-        document="AvgPool-1",
-        section="Inputs",
-        says="nothing about a batch, channel, spatial or output size of 0 (nGraph: d_i > 0)",
-        answer="the whole case",
-        evidence="engines refuse, or return an empty output",
-    ),
-    Clause(
         name="integer-average",
         kind="undefined",
         needs=Needs(reduction="average", integers=True),
+        leaves_open=lambda _operator, _params, inputs: inputs[0].dtype.kind in "iu",
         document="nGraph AvgPool",
         section="Inputs, Element Type",
         says="any element type, nothing about how an integer average rounds",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -10,6 +11,7 @@ from conformance.operators.attributes import Attribute
 from conformance.operators.clause import Clause, ruling
 from conformance.operators.form import Form
 from conformance.operators.operator import Operator, sliding
+from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.reduction import (
     AVERAGE,
@@ -20,7 +22,7 @@ from conformance.operators.reduction import (
 )
 from conformance.operators.rule import Numbers, Rule
 from conformance.operators.windows import slack, span_of
-from conformance.reference import reciprocal_mean
+from conformance.reference import leaves_int32, reciprocal_mean
 from conformance.vector import Array
 
 _WINDOWS = (
@@ -106,9 +108,17 @@ _SUBNORMALS = _ruling(
 )
 
 
+def _leaves_int32(operator: Operator, params: Params, inputs: Sequence[Array]) -> bool:
+    if inputs[0].dtype.kind not in "iu":
+        return False
+    gathered = operator.pipeline.gathered(inputs[0], operator.pipeline.plan(params))
+    return leaves_int32(gathered.data, gathered.lo, gathered.hi, encoding_of(params))
+
+
 _SUM_OVERFLOW = Clause(
     name="tosa-sum-overflow",
     kind="undefined",
+    leaves_open=_leaves_int32,
     document="TOSA 1.0",
     section="AVG_POOL2D; apply_add_s",
     says="sums of integers are kept in int32, and the result is unpredictable where one leaves it",

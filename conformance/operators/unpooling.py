@@ -6,8 +6,10 @@ that every output is exact, whatever its type.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +17,13 @@ import numpy.typing as npt
 from conformance.errors import InvalidCase
 from conformance.operators.clause import Clause
 from conformance.operators.needs import Needs
+from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, inferred_extent
 from conformance.operators.reduction import Reduction
 from conformance.vector import Array
+
+if TYPE_CHECKING:  # which is made of clauses
+    from conformance.operators.operator import Operator
 
 Ints = npt.NDArray[np.int64]
 
@@ -92,6 +98,13 @@ UNPOOLING = Reduction(
 
 _UNPOOLING = Needs(scatters=True)
 
+
+def _has_index_outside(operator: Operator, params: Params, inputs: Sequence[Array]) -> bool:
+    data, indices = inputs
+    extent = operator.pipeline.extent(params, operator.pipeline.pads(params))
+    return is_outside(indices, (*data.shape[:2], *extent), params.index_axis)
+
+
 UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="unpool-repeated-index",
@@ -110,6 +123,7 @@ UNDEFINED: tuple[Clause, ...] = (
         name="unpool-index-range",
         kind="undefined",
         needs=_UNPOOLING,
+        leaves_open=_has_index_outside,
         document="ONNX MaxUnpool-22",
         section="Inputs, I",
         says="a range of indices, nothing about those outside of it",

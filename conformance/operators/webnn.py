@@ -13,7 +13,9 @@ from conformance.operators.attributes import ROUNDINGS, Attribute
 from conformance.operators.clause import Clause, Reading, ruling
 from conformance.operators.examples import Example, Printed
 from conformance.operators.operator import Operator, sliding
+from conformance.operators.params import Params
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM, Reduction
+from conformance.vector import Array
 
 _SECTION = "MLPool2dOptions"
 _FLOATS = ("float32", "float16")
@@ -34,6 +36,16 @@ _ATTRIBUTES = (
 _DOCUMENT = "WebNN pooling operations"
 _STEPS = "MLPool2dOptions; calculate conv output size"
 _ruling = partial(ruling, document=_DOCUMENT, section=_STEPS)
+
+
+def _is_size_left_open(_operator: Operator, params: Params, _inputs: Sequence[Array]) -> bool:
+    """Say whether an output size is not as of all readings: see the clause `output-sizes`."""
+    if not any(params.fixed_output):
+        return False
+    below = all(o < s for o, s in zip(params.fixed_output, params.strides, strict=True))
+    return not (below and all(steps.sizes_fit(params)))
+
+
 _CLAUSES = (
     _ruling(
         "webnn-dilated-output-size",
@@ -57,6 +69,7 @@ _CLAUSES = (
     Clause(
         name="webnn-output-sizes",
         kind="undefined",
+        leaves_open=_is_size_left_open,
         document=_DOCUMENT,
         section=_STEPS,
         says="outputSizes that are not smaller than the strides are refused",

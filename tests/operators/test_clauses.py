@@ -11,7 +11,10 @@ from support.oracle import READINGS
 from support.random_cases import pooling
 
 from conformance.operators import CLAUSES, OPERATORS, concerned, evaluate, under
+from conformance.operators.clause import Clause, Reading
+from conformance.operators.outcomes import answer
 from conformance.operators.pipeline import Pipeline
+from conformance.vector import Anything, Case, Raises
 
 DISPUTED = [clause for clause in CLAUSES.values() if clause.kind == "disputed"]
 STEPS = {field.name for field in dataclasses.fields(Pipeline)}
@@ -217,3 +220,39 @@ class TestUnder:
         both = applied | {"ceil-window-past-input": "dropped"}
         assert evaluate("MaxPool-1", data, attributes, applied).shape == (1, 1, 2)
         assert evaluate("MaxPool-1", data, attributes, both).shape == (1, 1, 2)
+
+
+class TestOfAPackage:
+    """A clause of an operator that is made elsewhere says itself when it applies."""
+
+    def with_clause(self, **conditions):
+        """Return the vector of a kernel of 3, of an average with one more clause."""
+        own = Clause(
+            *("of-threes", "disputed" if "refusing" in conditions else "undefined"),
+            *("A document", "Kernel", "nothing", "kernels of 3", "none"),
+            readings=(Reading("taken", "as any other"), Reading("refused", "an exception")),
+            **conditions,
+        )
+        right = OPERATORS["AvgPool-1"]
+        case = Case(
+            "case",
+            "AvgPool-1",
+            pooling([3], [1], exclude_pad=True),
+            (np.ones((1, 1, 5), np.float32),),
+        )
+        return answer(dataclasses.replace(right, clauses=(*right.clauses, own)), case)
+
+    def test_it_may_leave_a_case_open(self):
+        """Then anything conforms."""
+        vector = self.with_clause(leaves_open=lambda _operator, params, _: params.kernel == (3,))
+        assert vector.clauses == {"of-threes": ()}
+        assert vector.outcomes == (Anything(),)
+
+    def test_a_case_may_be_refused_under_a_reading(self):
+        """Then both an exception and the values conform, each under its reading."""
+        vector = self.with_clause(
+            refusing=lambda _pipeline, params: ("refused",) if params.kernel == (3,) else ()
+        )
+        assert vector.clauses["of-threes"] == ("taken", "refused")
+        assert Raises in map(type, vector.outcomes)
+        assert any(vector.values)
