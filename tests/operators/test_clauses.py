@@ -246,7 +246,7 @@ class TestOfAPackage:
         """Then anything conforms."""
         vector = self.with_clause(leaves_open=lambda _operator, params, _: params.kernel == (3,))
         assert vector.clauses == {"of-threes": ()}
-        assert vector.outcomes == (Anything(),)
+        assert [*map(type, vector.outcomes)] == [Anything]
 
     def test_a_case_may_be_refused_under_a_reading(self):
         """Then both an exception and the values conform, each under its reading."""
