@@ -66,6 +66,7 @@ def test_a_call_is_refused_as_it_is_spelled():
             pool(kernel=[2]),
         ),
         ("an unknown rounding", pool(rounding_type="up"), pool(rounding_type="floor")),
+        ("an empty padding mode", pool(auto_pad=""), pool(auto_pad="explicit")),
     ],
 )
 def test_what_is_invalid_is_accepted_as_something_else(words, wrong, meant):

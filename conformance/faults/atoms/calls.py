@@ -362,13 +362,14 @@ def _of_lists() -> Iterator[ChangedCall]:
     yield _repaired(words, PADDED, "pads_begin", "pads_end", by=_to_length)
 
 
-def _known(role: Role, noun: str, meaning: Any) -> ChangedCall:
-    """Take a word that the document does not know for one that it does."""
+def _known(role: Role, noun: str, meaning: Any, *, words: str = "an unknown") -> ChangedCall:
+    """Take a word that the document does not know for one that it does; or an empty one alone."""
 
     def known(value: Any, _axes: int) -> Any:
-        return meaning if isinstance(value, Unknown) else value
+        is_taken = isinstance(value, Unknown) and (words == "an unknown" or value.value == "")
+        return meaning if is_taken else value
 
-    return _repaired(f"an unknown {noun}", needs_of(role), role, by=known)
+    return _repaired(f"{words} {noun}", needs_of(role), role, by=known)
 
 
 def _without_limit(call: Call) -> Call:
@@ -422,6 +423,7 @@ _ACCEPTED: tuple[ChangedCall, ...] = (
     *_of_lists(),
     _known("rounding", "rounding", "floor"),
     _known("auto_pad", "padding mode", "explicit"),
+    _known("auto_pad", "padding mode", "explicit", words="an empty"),
     _known("channels_last", "layout", False),  # noqa: FBT003 - the value
     _known("activation", "activation", "none"),
     _known("accumulator", "type of sums", "wider"),

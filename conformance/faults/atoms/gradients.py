@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,16 @@ from conformance.faults.atoms.atom import Atom, faults
 from conformance.faults.atoms.entries import other_entries
 from conformance.faults.atoms.layouts import other_layouts
 from conformance.faults.atoms.numbers import NUMBERS, Change, in_fixed_point, of_floats, on_cells
-from conformance.faults.concerns import GRADIENTS
+from conformance.faults.concerns import GRADIENTS, GRADIENTS_OF_MAXIMA
 from conformance.faults.fault import Fault
 from conformance.operators.clause import StepWrap
 from conformance.operators.gradients import Gradient
-from conformance.operators.pipeline import Divisor, Gathered
+from conformance.operators.pipeline import Divisor, Gathered, outer
+from conformance.operators.windows import first_from
 from conformance.reference.gradient import Shares, first_of_each
 from conformance.reference.norm_gradient import NormShares
 from conformance.reference.rounding import narrow, widen
+from conformance.vector import Array
 
 _GIVEN = "gradients of the output"
 
@@ -178,6 +181,30 @@ def _added_in(kind: str, wide: tuple[str, ...]) -> Terms:
     return change
 
 
+def _of_nothing(right: Callable[[Gathered, Divisor], Array]) -> Callable[..., Array]:
+    """Let windows without a cell give to a place that may be of another row or plane, or none."""
+
+    def reduce(gathered: Gathered, divisor: Divisor) -> Array:
+        result, sizes, windows = right(gathered, divisor), gathered.params.sizes, gathered.windows
+        none = outer(windows.inside(sizes)) == 0
+        first = [np.maximum(first_from(start, 0, apart), 0) for start, _, apart in windows.axes]
+        strides = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
+        places = sum(
+            np.expand_dims(each * stride, [a for a in range(len(sizes)) if a != axis])
+            for axis, (each, stride) in enumerate(zip(first, strides, strict=True))
+        )
+        planes = np.arange(prod(result.shape[:2]), dtype=np.int64)[:, np.newaxis] * prod(sizes)
+        at = (planes + np.broadcast_to(places, none.shape)[none]).ravel()
+        gradient = widen(np.asarray(gathered.beside)).reshape(len(planes), -1)
+        given = gradient[:, none.ravel()].ravel()
+        flat = widen(result).ravel()
+        is_held = at < flat.size
+        np.add.at(flat, at[is_held], given[is_held])
+        return narrow(flat.reshape(result.shape), name_of(result.dtype))
+
+    return reduce
+
+
 # Faults ------------------------------------------------------------------------------------------
 
 
@@ -195,6 +222,8 @@ def every() -> Iterator[Fault]:
     said = "as if data were {} in gradients"
     yield from faults(said, GRADIENTS, "reduce", lambda of: on_cells(of_floats(of)), NUMBERS)
     yield from faults("as if {}", GRADIENTS, "reduce", with_terms, _terms())
+    said = "as if windows without a cell gave to the place in memory of their first tap from 0 on"
+    yield Fault(said, GRADIENTS_OF_MAXIMA, {"reduce": _of_nothing})
 
 
 def _terms() -> Iterator[Atom[Terms]]:

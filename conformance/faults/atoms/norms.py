@@ -151,11 +151,12 @@ def _gradient_of(weight: Weight) -> StepWrap:
 
 
 def _times_powers(right: Reduce) -> Reduce:
-    """Multiply what each cell gets by its power: nothing times infinity is NaN."""
+    """Multiply what each cell gets by p times its power: nothing times infinity is NaN."""
 
     def reduce(gathered: Gathered, divisor: Divisor) -> Array:
         values = right(gathered, divisor)
-        powers = np.abs(widen(gathered.data)) ** (gathered.params.exponent - 1)
+        p = gathered.params.exponent
+        powers = p * np.abs(widen(gathered.data)) ** (p - 1)
         is_finite = np.isfinite(widen(narrow(powers, name_of(values.dtype))))
         return np.where(is_finite, values, values.dtype.type(np.nan))
 
@@ -176,7 +177,7 @@ def every() -> Iterator[Fault]:
             yield Fault(f"as if norms were {said}", NORMS, {"reduce": computed(_norm, power, root)})
     said = f"{IN_GRADIENT}as if norms were {_ROOT.words.format(f'the sum of {_MAGNITUDES.words}')}"
     yield from faults(f"{said} {{}}", GRADIENTS_OF_NORMS, "reduce", _gradient_of, _WEIGHTS)
-    said = "as if what a cell gets were multiplied by its own power, NaN for one that is not finite"
+    said = "as if what a cell gets were multiplied by p times its power, NaN if that is not finite"
     yield Fault(said, GRADIENTS_OF_NORMS, {"reduce": _times_powers})
     for kind in ("float16", "bfloat16", "float32"):
         said = f"as if powers and their sums were kept in {kind}"
