@@ -113,7 +113,7 @@ LIKELIEST = 24
 """Candidates that are held against conforming vectors, those that explain most."""
 FEW_CONFORMING = 24
 """Conforming vectors that candidates are ranked by."""
-PAIR_SEARCHES = 5
+PAIR_SEARCHES = 2
 """Failures for which two faults at once are looked for."""
 PARTNERS = 5
 """Faults that come nearest to a failure, each tried together with all others."""
@@ -148,7 +148,7 @@ ASKED_AGAIN = 3
 """Times that a case is asked again where equal values may hide what is wrong."""
 CONFIRMED = 8
 """Causes of one operator that are confirmed, at most."""
-SEARCHES = 4
+SEARCHES = 2
 """Searches for other faults than those that were refuted, at most."""
 CONDITIONS = 6
 """Conditions that are learned for a fault, one after the other."""
@@ -233,7 +233,7 @@ CALLS_A_BATCH = 256
 
 # Work, in the steps of `conformance.budget` -------------------------------------------------------
 
-STEPS_OF_SEARCH = 200_000
+STEPS_OF_SEARCH = 100_000
 """For faults that reproduce failures of one operator."""
 STEPS_OF_STATE = 300_000
 """For failures that depend on earlier calls: a hundred fresh starts, of which few have none."""
@@ -251,7 +251,7 @@ STEPS_IN_VAIN = 15_000
 """Of these, until it shows on some case."""
 STEPS_OF_INSTEAD = 40_000
 """For what comes instead of right values, in failures of a rule."""
-STEPS_OF_LEFT = 60_000
+STEPS_OF_LEFT = 30_000
 """For faults that reproduce what refuted causes leave over."""
 STEPS_OF_SMALLEST = 20_000
 """For a small case that shows a cause."""
