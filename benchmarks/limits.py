@@ -21,7 +21,7 @@ from conformance import evaluate
 from conformance.api.check import check
 from conformance.backends import Backend
 from conformance.diagnosis import limits
-from conformance.faults import CATALOGUE, faulty
+from conformance.faults import fault_named, faulty
 from conformance.vector import Array, Vector
 
 Number = int | float
@@ -29,7 +29,7 @@ Number = int | float
 
 def named(*names: str) -> Backend:
     """Return a backend with faults of the catalogue."""
-    return faulty([fault for fault in CATALOGUE if fault.name in names])
+    return faulty([*map(fault_named, names)])
 
 
 def wrong_channels(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Any:

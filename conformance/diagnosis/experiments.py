@@ -397,10 +397,10 @@ class Experiments:
                 return trial
             first, last = first or trial, trial
         if last is not None and last.is_refused_at_times:
-            last.excuse_refusals()
-            if last.is_confirmed and not self._is_contradicted(last.claim):
-                self._known.confirm(last)
-                return last
+            excused = last.excused
+            if excused.is_confirmed and not self._is_contradicted(excused.claim):
+                self._known.confirm(excused)
+                return excused
         if first is None or not first.holds_mostly or self._is_refuted_by_the_run(first):
             return None
         self._known.mostly.append(first)

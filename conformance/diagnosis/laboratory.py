@@ -49,7 +49,7 @@ class Laboratory:
         *,
         failing: tuple[Verdict, ...] = FAILURES,
         budget: Budget | None = None,
-        steps: int = limits.STEPS_OF_EXPERIMENTS,
+        steps: int | None = None,
         seed: int = 0,
         known: Sequence[tuple[Fault, ...]] = (),
         valid: Iterable[Case] = (),
@@ -70,8 +70,8 @@ class Laboratory:
         self._failing = failing
         self.budget = budget or Budget()
         """What all work is counted in."""
-        self._steps = steps
-        self._share = self.budget.share(steps)
+        self._steps = limits.STEPS_OF_EXPERIMENTS if steps is None else steps
+        self._share = self.budget.share(self._steps)
         self._lost = 0
         self._ended = ""
         self._progress = progress

@@ -219,8 +219,7 @@ def _not_too_many(mismatches: Sequence[Mismatch]) -> tuple[list[Mismatch], list[
     light = [pair for pair in mismatches if weight(pair[0]) <= limits.LIGHT]
     heavy = [pair for pair in mismatches if weight(pair[0]) > limits.LIGHT]
     heavy.sort(key=lambda pair: weight(pair[0]))
-    step = max(1, -(-len(light) // limits.LIGHT_ONES))
-    searched = light[::step] + heavy[: limits.HEAVY_ONES]
+    searched = [*thinned(light, limits.LIGHT_ONES), *heavy[: limits.HEAVY_ONES]]
     known = {id(pair) for pair in searched}
     others = sorted((p for p in mismatches if id(p) not in known), key=lambda p: size(p[0]))
     sizes = accumulate(size(vector) for vector, _ in others)

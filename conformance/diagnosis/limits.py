@@ -108,7 +108,7 @@ CAUSES = 12
 UNEXPLAINED = 8
 """Failures in a row that nothing explains, until no more is looked for."""
 IN_VAIN = 4
-"""Failures for which nothing that atoms enumerate is found, until they are not tried."""
+"""Failures that no single fault explains, until what atoms enumerate is not tried any more."""
 LIKELIEST = 24
 """Candidates that are held against conforming vectors, those that explain most."""
 FEW_CONFORMING = 24

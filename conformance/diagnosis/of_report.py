@@ -313,9 +313,7 @@ def _valid(
         vector.case
         for source in sources
         if source.operator in every - some
-        for vector in vectors_in(
-            source, np.arange(0, len(source), -(-len(source) // limits.VALID_READ) or 1)
-        )
+        for vector in vectors_in(source, np.array(thinned(range(len(source)), limits.VALID_READ)))
         if vector.values and vector.case.id not in skipped
     ]
 

@@ -36,8 +36,6 @@ from conformance.vector import UNDEFINED, Array, Case, Combination, Outputs, Vec
 
 Doubles = npt.NDArray[np.float64]
 
-# A difference that is explained must stand out from what rounding may add.
-
 
 class Match(IntEnum):
     """How well faults reproduce what was returned: not, but for rounding, or bit for bit."""
@@ -208,16 +206,14 @@ class Reproductions:
         values or outputs.
         """
         operator = observation.operator
-        faults = tuple(fault for fault in faults if fault.concerns(operator))
-        if not faults:
-            return []
-        planted = self._planted.setdefault(faults, {})
-        answers = []
-        for combination, baseline in observation.baselines:
+        answers: list[tuple[Answer, Baseline]] = []
+        concerning = tuple(fault for fault in faults if fault.concerns(operator))
+        planted = self._planted.setdefault(concerning, {})
+        for combination, baseline in observation.baselines if concerning else ():
             self.budget.spend(ANSWER)
             key = (operator.name, repr(sorted(combination.items())))
             if key not in planted:
-                planted[key] = PlantedFaults(faults, operator.name, combination)
+                planted[key] = PlantedFaults(concerning, operator.name, combination)
             answer = planted[key].answer(baseline, wanted)
             if answer is not None:
                 answers.append((answer, baseline))
@@ -228,7 +224,7 @@ class Reproductions:
         """Say whether faults change the answer to a vector, under any readings."""
         if faults not in observation.changed:
             self.answers(faults, observation)
-        return observation.changed.get(faults, False)
+        return observation.changed[faults]
 
     def match(self, faults: Together, observation: Observation) -> Match:
         """Say how well faults reproduce what the backend returned for a vector."""

@@ -62,10 +62,10 @@ class RunHistory:
         """Return the vector of a call."""
         return vector_at(*self.calls[position])
 
-    def parts(self, positions: Iterable[int], *, most: int = limits.HISTORY) -> Iterator[Part]:
+    def parts(self, positions: Iterable[int], *, most: int | None = None) -> Iterator[Part]:
         """Yield calls in their order, at most so many at a time."""
         for _, group in groupby(map(self.calls.__getitem__, positions), lambda call: id(call[0])):
-            while calls := list(islice(group, most)):
+            while calls := list(islice(group, most or limits.HISTORY)):
                 yield calls[0][0], [row for _, row in calls]
 
     def other(self, position: int, *, operator: bool, dtype: bool) -> Vector | None:

@@ -189,9 +189,8 @@ class Search:
         Without need, which is where one with a name leaves mismatches over, none without is tried,
         and none made for numbers that they have in common where another one says as much.
         """
-        observation = self._as_followed[mismatch]
+        observation, candidates = self._as_followed[mismatch], self._candidates
         operator = observation.operator
-        candidates = self._candidates
         stages: list[Iterable[Together]] = [
             candidates.known,
             ((fault,) for fault in self._named if fault.concerns(operator)),
@@ -201,10 +200,13 @@ class Search:
         found: list[Fit] = []
         for stage in stages:
             cause = self._best(stage, mismatch)
-            if cause is not None and self._is_enough(cause, left):
+            if cause is None:
+                continue
+            if self._is_enough(cause, left):
                 return cause
-            found += filter(None, [cause])
-        self._in_vain -= self._in_vain > 0 and not found
+            found.append(cause)
+        if self._in_vain and not found:
+            self._in_vain -= 1
         return max(found, key=lambda each: each.score, default=None)
 
     def _is_enough(self, cause: Fit, left: Sequence[int]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim
@@ -75,9 +75,10 @@ class Trial:
             and limits.PER_REFUSED * len(self.absent) <= len(self.predicted)
         )
 
-    def excuse_refusals(self) -> None:
-        """Take it that what was refused has something else that is wrong with it."""
-        self.refused, self.absent = self.absent, []
+    @property
+    def excused(self) -> Trial:
+        """The same, if what was refused has something else that is wrong with it."""
+        return replace(self, refused=self.absent, absent=[])
 
     @property
     def holds_mostly(self) -> bool:

@@ -16,7 +16,8 @@ import numpy as np
 from conformance.budget import Share
 from conformance.cases.near import Feature, at, named, other_words, with_word, words_of
 from conformance.diagnosis import limits
-from conformance.diagnosis.claim import Claim, Places
+from conformance.diagnosis.claim import Claim
+from conformance.diagnosis.conditions import Conjunction
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory
@@ -88,25 +89,23 @@ class Trying:
         """Return a claim with those of its places that some cases bore out which no other says."""
         claim = trial.claim
         for place in claim.places:
-            rest = tuple(each for each in claim.places if each != place)
-            if rest and len(self._only_there(claim, rest, trial.predicted)) < limits.OF_A_PLACE:
-                claim = replace(claim, places=rest)
+            there = self._only_there(claim, place, trial.predicted)
+            if len(claim.places) > 1 and len(there) < limits.OF_A_PLACE:
+                claim = _without(claim, place)
         return claim
 
     def _by_place(self, claim: Claim, shown: Sequence[Sample]) -> list[list[Vector]]:
         """Return failures that a claim explains by the place that alone predicts them."""
-        places = claim.places[1:]
-        groups = [
-            self._only_there(claim, tuple(p for p in claim.places if p != place), shown)
-            for place in places
-        ]
+        groups = [self._only_there(claim, place, shown) for place in claim.places[1:]]
         told = {id(sample) for group in groups for sample in group}
         groups.insert(0, [s for s in shown if id(s) not in told])
         return [[sample.vector for sample in group] for group in groups]
 
-    def _only_there(self, claim: Claim, rest: Places, samples: Sequence[Sample]) -> list[Sample]:
-        """Return samples that a claim predicts, but not if it is true of the `rest` alone."""
-        narrower = replace(claim, places=rest)
+    def _only_there(
+        self, claim: Claim, place: Conjunction, samples: Sequence[Sample]
+    ) -> list[Sample]:
+        """Return samples that a claim predicts, but not without one of its places."""
+        narrower = _without(claim, place)
         return [s for s in samples if not self._predictions.predicts(narrower, s)]
 
     def asked(self, case: Case | None) -> list[Sample]:
@@ -172,6 +171,10 @@ class Trying:
                 trial.quiet += 1
             elif any(map(tells_elements_apart, again)):
                 trial.absent.append(sample)
+
+
+def _without(claim: Claim, place: Conjunction) -> Claim:
+    return replace(claim, places=tuple(each for each in claim.places if each != place))
 
 
 def _far(trial: Trial, cases: Sequence[Case]) -> Iterator[list[Case | None]]:

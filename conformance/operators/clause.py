@@ -52,13 +52,13 @@ class Clause:
     concerns the operators that list it. `concerns(case)` says, for a clause about values, whether
     it can make a difference with the values of a case. `leaves_open` says when it leaves a valid
     case without any defined element, and `refusing` under which readings a backend may refuse it.
-    If `nested`, each reading accepts
-    everything that the readings before it accept; element types may follow different ones, unless
-    it is `of_all_dtypes`: there, where it shows depends on the type and not on the backend. The
-    ruling of a document may settle a clause that is disputed elsewhere: `settles` names it, of the
-    element types `of_types` alone where there are such. A clause about the cell that a gradient
-    goes to names in `chosen_by` the clause of the forward operator about the cell that is chosen:
-    readings of the same name choose the same cell.
+
+    If `nested`, each reading accepts everything that the readings before it accept; element types
+    may follow different ones, unless it is `of_all_dtypes`: there, where it shows depends on the
+    type and not on the backend. The ruling of a document may settle a clause that is disputed
+    elsewhere: `settles` names it, of the element types `of_types` alone where there are such. A
+    clause about the cell that a gradient goes to names in `chosen_by` the clause of the forward
+    operator about the cell that is chosen: readings of the same name choose the same cell.
     """
 
     name: str

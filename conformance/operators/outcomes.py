@@ -18,7 +18,7 @@ import numpy.typing as npt
 from conformance.dtypes import FLOATS, FloatFormat, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.operators import pipeline as steps
-from conformance.operators.clause import Clause
+from conformance.operators.clause import Clause, Refusing
 from conformance.operators.clauses import clauses_of, clauses_of_type, disputed_of, under
 from conformance.operators.geometric_readings import (
     Clauses,
@@ -516,6 +516,13 @@ def has_undefined(outcome: Outcome) -> bool:
     )
 
 
+@cache
+def _refusing(operator: Operator) -> list[tuple[Clause, Refusing]]:
+    """Return the clauses by which a backend may refuse a case: first those that change pads."""
+    clauses = sorted(disputed_of(operator), key=lambda clause: not clause.is_geometric)
+    return [(each, each.refusing) for each in clauses if each.refusing is not None]
+
+
 def _may_refuse(
     operator: Operator, params: Params
 ) -> Iterator[tuple[Clause, Sequence[Combination]]]:
@@ -524,14 +531,11 @@ def _may_refuse(
     Which pads there are may depend on a clause before, whose readings are named then, too.
     """
     padded: list[Combination] = [{}]
-    # Those that change which pads there are come first.
-    for clause in sorted(disputed_of(operator), key=lambda clause: not clause.is_geometric):
-        if clause.refusing is None:
-            continue
+    for clause, may_refuse in _refusing(operator):
         refusing = [
             {**combination, clause.name: name}
             for combination in padded
-            for name in clause.refusing(under(operator, combination), params)
+            for name in may_refuse(under(operator, combination), params)
         ]
         if refusing:
             yield clause, refusing

@@ -89,5 +89,4 @@ def test_what_is_invalid_may_be_refused_for_another_reason():
     assert trial.is_refused_at_times
     assert not trial.is_confirmed
     trial.predicted += [accepted] * (CONFIRMING // 4)
-    trial.excuse_refusals()
-    assert trial.is_confirmed
+    assert trial.excused.is_confirmed

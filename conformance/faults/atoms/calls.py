@@ -362,14 +362,15 @@ def _of_lists() -> Iterator[ChangedCall]:
     yield _repaired(words, PADDED, "pads_begin", "pads_end", by=_to_length)
 
 
-def _known(role: Role, noun: str, meaning: Any, *, words: str = "an unknown") -> ChangedCall:
-    """Take a word that the document does not know for one that it does; or an empty one alone."""
+def _known(role: Role, words: str, meaning: Any, *, alone: str | None = None) -> ChangedCall:
+    """Take a word that the document does not know, any or one `alone`, for one that it does."""
 
     def known(value: Any, _axes: int) -> Any:
-        is_taken = isinstance(value, Unknown) and (words == "an unknown" or value.value == "")
-        return meaning if is_taken else value
+        if not isinstance(value, Unknown):
+            return value
+        return meaning if alone is None or value.value == alone else value
 
-    return _repaired(f"{words} {noun}", needs_of(role), role, by=known)
+    return _repaired(words, needs_of(role), role, by=known)
 
 
 def _without_limit(call: Call) -> Call:
@@ -421,14 +422,14 @@ def _with_required(call: Call) -> Call:
 
 _ACCEPTED: tuple[ChangedCall, ...] = (
     *_of_lists(),
-    _known("rounding", "rounding", "floor"),
-    _known("auto_pad", "padding mode", "explicit"),
-    _known("auto_pad", "padding mode", "explicit", words="an empty"),
-    _known("channels_last", "layout", False),  # noqa: FBT003 - the value
-    _known("activation", "activation", "none"),
-    _known("accumulator", "type of sums", "wider"),
-    _known("index_type", "type of indices", "int64"),
-    _known("storage_order", "storage order", "row-major"),
+    _known("rounding", "an unknown rounding", "floor"),
+    _known("auto_pad", "an unknown padding mode", "explicit"),
+    _known("auto_pad", "an empty padding mode", "explicit", alone=""),
+    _known("channels_last", "an unknown layout", False),  # noqa: FBT003 - the value
+    _known("activation", "an unknown activation", "none"),
+    _known("accumulator", "an unknown type of sums", "wider"),
+    _known("index_type", "an unknown type of indices", "int64"),
+    _known("storage_order", "an unknown storage order", "row-major"),
     _repaired(
         "an axis beyond the data",
         Needs(roles=("index_axis",)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce as reduce_by
 from math import prod
 from typing import Any
 
@@ -187,14 +188,15 @@ def _of_nothing(right: Callable[[Gathered, Divisor], Array]) -> Callable[..., Ar
     def reduce(gathered: Gathered, divisor: Divisor) -> Array:
         result, sizes, windows = right(gathered, divisor), gathered.params.sizes, gathered.windows
         none = outer(windows.inside(sizes)) == 0
-        first = [np.maximum(first_from(start, 0, apart), 0) for start, _, apart in windows.axes]
-        strides = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
-        places = sum(
-            np.expand_dims(each * stride, [a for a in range(len(sizes)) if a != axis])
-            for axis, (each, stride) in enumerate(zip(first, strides, strict=True))
+        places = reduce_by(
+            np.add.outer,
+            (
+                first_from(start, 0, apart) * prod(sizes[axis + 1 :])
+                for axis, (start, _, apart) in enumerate(windows.axes)
+            ),
         )
         planes = np.arange(prod(result.shape[:2]), dtype=np.int64)[:, np.newaxis] * prod(sizes)
-        at = (planes + np.broadcast_to(places, none.shape)[none]).ravel()
+        at = (planes + places[none]).ravel()
         gradient = widen(np.asarray(gathered.beside)).reshape(len(planes), -1)
         given = gradient[:, none.ravel()].ravel()
         flat = widen(result).ravel()
