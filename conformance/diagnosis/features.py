@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, combinations, zip_longest
 from typing import Any, TypeVar
 
@@ -58,6 +59,7 @@ _OF_GIVEN_OUTPUTS = (
 )
 
 
+@lru_cache(maxsize=2048)  # a search asks for those of the vectors of one operator again and again
 def features(vector: Vector) -> Mapping[str, Condition]:
     """Return the conditions that hold for a vector, by the words that complete "where ..."."""
     layout, said = Layout(vector, {}), []
