@@ -203,9 +203,10 @@ def run(
                 f"Quicker: {smoke}--operator NAME, or --jobs 2.",
             ).all(selected)
         report = tally.report(
+            [part.source for part in selected],
+            asked.pins,
             backend=name,
             vectors=vectors_used(selected),
-            required=asked.pins,
             allow_extensions=settings.allow_extensions,
             operators=settings.operators_asked,
             tier=settings.tier,
@@ -227,7 +228,7 @@ def _refuse_wrong_signature(report: Report) -> None:
 
     Such a backend refuses what is invalid, which would count as right.
     """
-    if not report.counts["error"]:  # nor is a vector read again
+    if not report.counts["error"]:
         return
     said = ""
     for result in report.results:

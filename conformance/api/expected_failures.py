@@ -28,9 +28,8 @@ from conformance.api.reasoned_lines import (
     split,
     text_of,
 )
-from conformance.judging.tally import Results
 from conformance.operators import disputed_clauses
-from conformance.record.report import FAILURES, Announced, Expectations, Report, Verdict
+from conformance.record.report import FAILURES, Announced, Expectations, Report, Result, Verdict
 from conformance.text import cut, did_you_mean, quoted, without_unprintable
 
 MISMATCH = "mismatch"
@@ -161,8 +160,16 @@ class ExpectedFailures:
             changed=changed,
             digest=digest_of(self.text),
         )
-        report = replace(report, results=Results([report.results], announced))
+        results = tuple(_with_reason(result, announced) for result in report.results)
+        report = replace(report, results=results)
         return with_expectations(report, expectations, self.must_fail(ids))
+
+
+def _with_reason(result: Result, announced: Mapping[str, Mapping[str, Announced]]) -> Result:
+    known = announced.get(result.id, {}).get(result.verdict)
+    if known is None or not known.is_of(result.answer):
+        return result
+    return replace(result, expected=known.reason)
 
 
 def with_expectations(report: Report, announced: Expectations, must_fail: Container[str]) -> Report:

@@ -9,23 +9,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import chain, islice, zip_longest
-
-from msgspec import structs
 
 from conformance.api import skips
 from conformance.api.diff import differing, files_of, settings_of
 from conformance.api.expected_failures import with_expectations
 from conformance.api.floors import asked_for, joined
 from conformance.errors import UsageError
-from conformance.judging.explanations import explain_excused
-from conformance.judging.reading_sets import reading_space
-from conformance.judging.readings import settled
 from conformance.judging.tally import report_of
-from conformance.judging.votes import Vote, separators
+from conformance.judging.whole_run import judged_together
 from conformance.record.report import (
-    ClauseReport,
     Diagnosis,
     Repeatability,
     Report,
@@ -35,7 +28,6 @@ from conformance.record.report import (
     slowest,
     verdicts_by_operator,
 )
-from conformance.record.why import Raised
 
 _NAMED = 10
 """Missing shards that a message names."""
@@ -57,7 +49,7 @@ def merge(shards: Mapping[str, Report]) -> Report:
     parts = [shards[name_of[number]] for number in sorted(name_of)]
     _check_ids_differ(shards)
     first = parts[0]
-    results, readings = _judged_together(_in_order(parts), first.required)
+    results, readings = judged_together(_in_order(parts), first.required)
     counts = {name: Counter[Verdict]() for name in _operators(parts)}
     merged = report_of(
         parts,
@@ -160,80 +152,6 @@ def _in_order(parts: Sequence[Report]) -> list[Result]:
         for result in row
         if result is not None
     ]
-
-
-def _judged_together(
-    results: list[Result], pins: Mapping[str, str]
-) -> tuple[tuple[Result, ...], tuple[ClauseReport, ...]]:
-    """Return the results with the verdicts that the whole run gives them, and its readings."""
-    votes = [_vote_of(result, pins) for result in results]
-    refuted, readings = settled(Counter(vote for vote in votes if vote is not None))
-    return tuple(
-        _rejudged(result, vote, refuted=vote in refuted)
-        if vote is not None and vote.raised and vote.conforms
-        else result
-        for result, vote in zip(results, votes, strict=True)
-    ), readings
-
-
-def _vote_of(result: Result, pins: Mapping[str, str]) -> Vote | None:
-    """Return the vote of a result, None if it has none; UsageError if it makes no sense."""
-    axes = len(result.shapes[0]) - 2 if result.shapes else 0
-    separating = separators(result.operator, result.dtype, axes, result.attributes)
-    if result.verdict == "error" and not result.excused:
-        return Vote.error(separating)
-    conforms = result.verdict == "conforms" and any(result.clauses.values())
-    if not result.excused and not conforms:
-        return None
-    applying = reading_space(result.operator).disputed_in(result.clauses)
-    if not result.excused and not applying:
-        return None
-    combinations = result.excused or result.readings
-    if not all(combination.keys() == {*applying} for combination in combinations):
-        raise UsageError(f"{result.id} has readings of other clauses than apply to it")
-    try:
-        accepted = _accepted(
-            result.operator,
-            frozenset(frozenset(combination.items()) for combination in combinations),
-            frozenset(pins.items()),
-        )
-    except KeyError as error:
-        raise UsageError(f"the reports have a clause or reading {error}, not known here") from None
-    if not any(accepted):
-        raise UsageError(f"{result.id} conforms under no reading that the report allows")
-    raised = bool(result.excused) or not result.returned
-    return Vote(accepted, applying, bool(result.excused), separating, raised)
-
-
-@lru_cache(maxsize=1024)
-def _accepted(
-    operator: str,
-    combinations: Collection[Collection[tuple[str, str]]],
-    pins: Collection[tuple[str, str]],
-) -> bytes:
-    """Return a set of combinations of readings, packed, without those that pins rule out."""
-    space = reading_space(operator)
-    return space.pack(
-        space.set_of(map(dict, combinations)) & space.allowed_by(dict(pins))
-    ).tobytes()
-
-
-def _rejudged(result: Result, vote: Vote, *, refuted: bool) -> Result:
-    """Return an exception with the verdict of the whole run, which may be another than its own.
-
-    It is an error where the backend follows another reading, and else conforms.
-    """
-    conforms = result.verdict == "conforms"
-    if conforms is not refuted:
-        return result
-    if refuted:
-        why = explain_excused(result.why, result.operator, vote.accepted, vote.clauses)
-        excused = result.excused or result.readings
-        return replace(result, verdict="error", readings=(), excused=excused, why=why)
-    raised = structs.replace(result.why, only_under=()) if isinstance(result.why, Raised) else None
-    return replace(
-        result, verdict="conforms", readings=result.excused, why=raised or result.why, expected=""
-    )
 
 
 def _reasons_incomplete(

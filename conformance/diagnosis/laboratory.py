@@ -30,7 +30,7 @@ from conformance.judging.judge import answers_of, judge
 from conformance.operators import disputed_of, operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
 from conformance.progress import Found, Progress
-from conformance.record.report import FAILURES, VERDICTS, Verdict
+from conformance.record.report import FAILURES, Verdict
 from conformance.vector import UNDEFINED, Case, Combination, Outputs, Vector, outputs_of
 
 
@@ -206,12 +206,10 @@ def samples_of(
 
     Those that did not come, and outputs with more elements than are looked at, are left out.
     """
-    verdicts, compared = judge(batch, answers, {}), compare_outputs(batch, answers)
+    results, compared = judge(batch, answers, {}).results, compare_outputs(batch, answers)
     return [
-        _sample(vector, batch, answers, compared, number, VERDICTS[code] in failing)
-        for number, (vector, code) in enumerate(
-            zip(vectors, verdicts.verdict.tolist(), strict=True)
-        )
+        _sample(vector, batch, answers, compared, number, result.verdict in failing)
+        for number, (vector, result) in enumerate(zip(vectors, results, strict=True))
         if answers.kind[number] not in {NOT_RUN, UNSUPPORTED}
         and not (answers.kind[number] == ARRAY and arrays_of(answers.outputs[number]) is None)
     ]

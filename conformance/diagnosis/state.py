@@ -29,7 +29,7 @@ from conformance.dtypes import name_of
 from conformance.errors import UsageError
 from conformance.judging.judge import judge
 from conformance.progress import Progress
-from conformance.record.report import VERDICTS, Report
+from conformance.record.report import Report
 from conformance.vector import Case, Outputs, Vector, outputs_of
 from conformance.vectorfile.sources import Source
 
@@ -140,7 +140,7 @@ class _Search:
 
     def __init__(self, history: RunHistory, starts: FreshStarts, report: Report) -> None:
         self._history, self._starts, self._pins = history, starts, report.required
-        self._failing = [VERDICTS.index(verdict) for verdict in report.failing]
+        self._failing = report.failing
         self._part = starts.share.left / 5
         self._found: dict[str, StateFinding] = {}
         self._right_elsewhere: set[int] = set()
@@ -207,11 +207,11 @@ class _Search:
         with self._starts.copy() as copy:
             part = self._starts.share.part(self._part)
             for batch, rows in self._history.parts(order, most=limits.CALLS_A_BATCH):
-                verdicts = judge(batch, copy.call(batch, rows), self._pins).verdict
+                results = judge(batch, copy.call(batch, rows), self._pins).results
                 self._right_elsewhere.update(
                     position
                     for row, position in zip(rows, positions, strict=False)
-                    if int(verdicts[row]) not in self._failing
+                    if results[row].verdict not in self._failing
                 )
                 if part.is_spent:
                     break
@@ -416,8 +416,8 @@ class _Search:
         if known not in target.verdicts:
             answers = Answers.none_yet(1)
             answers.put(0, answer)
-            verdict = judge(target.batch, answers, self._pins).verdict[0]
-            target.verdicts[known] = int(verdict) in self._failing
+            (result,) = judge(target.batch, answers, self._pins).results
+            target.verdicts[known] = result.verdict in self._failing
         return target.verdicts[known]
 
     def _target(self, position: int) -> _Target:

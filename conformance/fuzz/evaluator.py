@@ -14,9 +14,8 @@ from conformance.fuzz.drawing import Prepared, prepared
 from conformance.fuzz.followed_readings import SmallestByVote
 from conformance.judging.failure_kinds import exception_of
 from conformance.judging.judge import judge
-from conformance.judging.tally import result_at
-from conformance.judging.verdicts import Verdicts
 from conformance.judging.votes import Vote
+from conformance.judging.whole_run import rejudged, vote_of
 from conformance.operators import vector_of
 from conformance.record.report import RETURNED, Result, Verdict, failing
 from conformance.record.why import Exited, Raised
@@ -129,8 +128,7 @@ class Examiner:
         vote = answered.vote
         if vote is None or not self.votes.refute(vote):
             return None
-        answered.verdicts.refute({vote})
-        return Failure(vector, answered.result, None)
+        return Failure(vector, rejudged(answered.result, vote, refuted=True), None)
 
     def conforming(self, operator: str) -> list[Vector]:
         """Return some vectors of an operator that conform."""
@@ -163,33 +161,28 @@ class Examiner:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Answered:
-    """A vector, its number in a batch, the answers to the batch and the verdicts."""
+    """A vector, what the backend returned for it (None: no arrays), and what is said of that."""
 
     vector: Vector
-    number: int
-    batch: Batch
-    answers: Answers
-    verdicts: Verdicts
+    result: Result
+    output: Array | Outputs | None
 
     @property
     def vote(self) -> Vote | None:
-        return self.verdicts.vote_of(self.number)
-
-    @property
-    def result(self) -> Result:
-        return result_at(self.batch, self.number, self.verdicts, self.number)
+        return vote_of(self.result, {})
 
     @property
     def failure(self) -> Failure:
         """The vector as a failure; only where its verdict is one."""
-        return Failure(self.vector, self.result, arrays_of(self.answers.outputs[self.number]))
+        return Failure(self.vector, self.result, self.output)
 
 
 def _judged(vectors: Sequence[Vector], batch: Batch, answers: Answers) -> list[_Answered]:
     """Return the verdicts on the vectors that were run."""
-    verdicts = judge(batch, answers, {})
     return [
-        _Answered(vector, number, batch, answers, verdicts)
-        for number, vector in enumerate(vectors)
-        if answers.kind[number] != NOT_RUN
+        _Answered(vector, result, arrays_of(outputs))
+        for vector, result, outputs, kind in zip(
+            vectors, judge(batch, answers, {}).results, answers.outputs, answers.kind, strict=True
+        )
+        if kind != NOT_RUN
     ]

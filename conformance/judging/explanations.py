@@ -43,7 +43,7 @@ from conformance.record.why import (
 )
 from conformance.record.words import in_words
 from conformance.reference.rounding import widen
-from conformance.vector import UNDEFINED, Arithmetic, Array, Expected, Outputs
+from conformance.vector import UNDEFINED, Arithmetic, Array, Expected
 
 _DIGITS = 12
 """Hexadecimal digits of a digest of an answer, enough to tell one from others by accident."""
@@ -54,10 +54,6 @@ class Explanation(NamedTuple):
 
     why: Why | None = None
     worst: Worst | None = None
-    output: Array | Outputs | None = None
-    printed: str = ""
-    variations: tuple[str, ...] = ()
-    only_again: bool = False
     answer: str = ""
 
 

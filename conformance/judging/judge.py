@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from conformance.backends.answer import (
     ARRAY,
@@ -17,7 +16,6 @@ from conformance.backends.answer import (
 from conformance.backends.runner import Answers, largest_looked_at
 from conformance.batch import ANYTHING, RAISES, VALUES, Batch, batch_of, distinct
 from conformance.cases.large import LargeBatch
-from conformance.dtypes import DType, name_of
 from conformance.judging.accuracy import accuracy_of
 from conformance.judging.bias import bias_of
 from conformance.judging.closeness import Ints, OutputsCompared, compare_outputs
@@ -33,16 +31,18 @@ from conformance.judging.undefined import behaviours_in
 from conformance.judging.verdicts import (
     ACCEPTED_INVALID,
     CONFORMS,
-    ERROR,
     MISMATCH,
     UNACCEPTED,
     Bools,
-    Codes,
-    Verdicts,
+    Judged,
+    Sums,
     output_reports,
+    result_of,
 )
-from conformance.judging.votes import Separators, Vote, separators
+from conformance.record.report import VERDICTS
 from conformance.vector import Outputs, Vector
+
+_NOT_EXPLAINED = Explanation()
 
 
 def accepted(vectors: Sequence[Vector], returned: Sequence[Outputs | None]) -> list[bool]:
@@ -73,19 +73,15 @@ def answers_of(batch: Batch, returned: Sequence[Outputs | None]) -> Answers:
     return answers
 
 
-def judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
-    """Judge the answers to a batch.
-
-    `pins` maps disputed clauses to the only reading that is accepted. Verdicts of vectors that
-    were not run mean nothing.
-    """
+def judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Judged:
+    """Judge the answers to a batch; `pins` maps disputed clauses to the only reading accepted."""
     if isinstance(batch, LargeBatch):
         return judge_large(batch, answers)
     return _judge(batch, answers, pins)
 
 
 @np.errstate(all="ignore")  # as for `_fitting`
-def _judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
+def _judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Judged:
     compared, fits = _fitting(batch, answers)
     space = reading_space(batch.operator)
     table, which = space.packed_table(batch.outcome_readings)
@@ -128,18 +124,29 @@ def _judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Verdicts:
     valued[batch.expected_vector] = True
     followed = _followed_rows(batch, compared, fits & allowed)
     conforming = followed[conforms & (followed >= 0)]
-    vote, votes = _votes(batch, accepted, excused, kinds == RAISED, verdict)
-    return Verdicts(
-        verdict=verdict,
-        vote=vote,
-        votes=votes,
-        explanations=explanations,
-        undefined_only=conforms & (kinds == ARRAY) & ~_defined(batch, compared, followed),
+    readings = _readings(batch, accepted, conforms)
+    undefined_only = conforms & (kinds == ARRAY) & ~_defined(batch, compared, followed)
+    results = [
+        result_of(
+            batch,
+            vector,
+            VERDICTS[code],
+            explanations.get(vector, _NOT_EXPLAINED),
+            readings=readings[vector],
+            excused=readings[vector] if is_excused else (),
+            undefined_only=nothing_defined,
+        )
+        for vector, (code, is_excused, nothing_defined) in enumerate(
+            zip(verdict.tolist(), excused.tolist(), undefined_only.tolist(), strict=True)
+        )
+    ]
+    sums = Sums(
         undefined=behaviours_in(batch, answers, compared, followed),
         outputs=output_reports(batch.operator, compared.counts[valued]),
         accuracy=accuracy_of(batch, compared, conforming),
         bias=bias_of(batch, compared, conforming),
     )
+    return Judged(results, sums)
 
 
 @np.errstate(all="ignore")  # whatever the caller's: answers far off overflow
@@ -208,53 +215,16 @@ def _defined(batch: Batch, compared: OutputsCompared, followed: Ints) -> Bools:
     return defined
 
 
-def _votes(
-    batch: Batch, accepted: Packed, excused: Bools, raised: Bools, verdict: Codes
-) -> tuple[npt.NDArray[np.int32], list[Vote]]:
-    """Return per vector the place of its vote, -1 without one, and the votes."""
-    place = np.full(len(batch), -1, np.int32)
-    rows = np.flatnonzero(verdict == CONFORMS)
-    clauses, of_clauses = distinct(batch.clauses)
-    separating, of_separating = _separating(batch)
-    _, of_accepted = np.unique(accepted[rows], axis=0, return_inverse=True)
-    code = of_accepted.ravel()
-    for column, count in (
-        (of_clauses, len(clauses)),
-        (of_separating, len(separating)),
-        (excused, 2),
-        (raised, 2),
-    ):
-        code = code * count + column[rows]
-    _, first, place[rows] = np.unique(code, return_index=True, return_inverse=True)
-    disputed = list(map(reading_space(batch.operator).disputed_in, clauses))
-    votes = [
-        Vote(
-            accepted[vector].tobytes(),
-            disputed[of_clauses[vector]],
-            bool(excused[vector]),
-            separating[of_separating[vector]],
-            bool(raised[vector]),
+def _readings(
+    batch: Batch, accepted: Packed, conforms: Bools
+) -> list[tuple[Mapping[str, str], ...]]:
+    """Return per vector the combinations of readings under which it conforms."""
+    space = reading_space(batch.operator)
+    clauses, which = distinct(batch.clauses)
+    disputed = [space.disputed_in(each) for each in clauses]
+    return [
+        space.combinations_in(accepted[vector].tobytes(), disputed[number]) if right else ()
+        for vector, (number, right) in enumerate(
+            zip(which.tolist(), conforms.tolist(), strict=True)
         )
-        for vector in rows[first].tolist()
     ]
-    errors = np.flatnonzero(raised & (verdict == ERROR))
-    kinds, place_of = np.unique(of_separating[errors], return_inverse=True)
-    place[errors] = len(votes) + place_of
-    return place, votes + [Vote.error(separating[kind]) for kind in kinds.tolist()]
-
-
-def _separating(batch: Batch) -> tuple[list[Separators], Ints]:
-    """Return what may separate readings in a batch, and which of it each vector has."""
-    attributes, of_attributes = distinct(batch.attributes)
-    table: dict[Separators, int] = {}
-    place_of: dict[tuple[int, DType | None, int], int] = {}
-    places = []
-    for number, inputs in zip(of_attributes.tolist(), batch.inputs, strict=True):
-        dtype, axes = (inputs[0].dtype, inputs[0].ndim - 2) if inputs else (None, 0)
-        kind = number, dtype, axes
-        if kind not in place_of:
-            name = "" if dtype is None else name_of(dtype)
-            separating = separators(batch.operator, name, axes, attributes[number])
-            place_of[kind] = table.setdefault(separating, len(table))
-        places.append(place_of[kind])
-    return list(table), np.array(places, np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
 
@@ -20,23 +21,15 @@ from conformance.judging.explanations import (
     output_name,
     worst_of,
 )
-from conformance.judging.reading_sets import reading_space
-from conformance.judging.verdicts import (
-    CONFORMS,
-    MISMATCH,
-    UNACCEPTED,
-    Verdicts,
-    output_reports,
-)
-from conformance.judging.votes import Vote, separators
+from conformance.judging.verdicts import UNACCEPTED, Judged, Sums, output_reports, result_of
 from conformance.operators import operator_named
-from conformance.record.report import Worst
+from conformance.record.report import VERDICTS, Worst
 from conformance.record.why import Why, WrongCount
 from conformance.repeated import groups
 from conformance.vector import Array
 
 
-def judge_large(batch: LargeBatch, answers: Answers) -> Verdicts:
+def judge_large(batch: LargeBatch, answers: Answers) -> Judged:
     """Judge the answer to a recipe, in the memory in which its outputs are.
 
     Every outcome of a recipe has the same values, so that no reading is required or ruled out: what
@@ -44,31 +37,18 @@ def judge_large(batch: LargeBatch, answers: Answers) -> Verdicts:
     """
     kind, outputs, why = answers.kind[0], answers.outputs[0], answers.why.get(0)
     worst: list[Worst] = []
-    verdict = int(UNACCEPTED[kind])
+    verdict = VERDICTS[UNACCEPTED[kind]]
     if kind in {ARRAY, NO_ARRAY}:
         why = why or _misfit(batch.recipe, outputs)
         worst = [] if why else _wrong(batch.recipe, outputs)
         why = elements_differ(worst) if worst else why
-        verdict = MISMATCH if why else CONFORMS
-    votes = [_vote(batch)] if verdict == CONFORMS else []
-    return Verdicts(
-        verdict=np.array([verdict], np.uint8),
-        vote=np.array([len(votes) - 1], np.int32),
-        votes=votes,
-        explanations={0: Explanation(why, worst[0] if worst else None)} if why else {},
-        undefined_only=np.zeros(1, np.bool_),
-        undefined=[],
-        outputs=output_reports(batch.operator, np.array([len(outputs)])),
-        accuracy=[],
-        bias=[],
+        verdict = "mismatch" if why else "conforms"
+    explanation = Explanation(why, worst[0] if worst else None)
+    readings: tuple[Mapping[str, str], ...] = ({},) if verdict == "conforms" else ()
+    return Judged(
+        [result_of(batch, 0, verdict, explanation, readings=readings)],
+        Sums(outputs=output_reports(batch.operator, np.array([len(outputs)]))),
     )
-
-
-def _vote(batch: LargeBatch) -> Vote:
-    """Return the vote of a vector to which no clause applies."""
-    space, data = reading_space(batch.operator), batch.inputs[0][0]
-    of = separators(batch.operator, name_of(data.dtype), data.ndim - 2, batch.attributes[0])
-    return Vote(space.pack(space.allowed_by({})).tobytes(), (), excused=False, separators=of)
 
 
 def _wrong(recipe: Recipe, outputs: tuple[Returned, ...]) -> list[Worst]:

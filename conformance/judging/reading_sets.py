@@ -111,9 +111,14 @@ class ReadingSpace:
                 ) from None
         return self.pack(np.array(sets, np.bool_).reshape(-1, *self.shape)), rows
 
-    def combinations_in(self, words: bytes, clauses: Iterable[str]) -> tuple[dict[str, str], ...]:
-        """Return a packed set as combinations of the readings of some clauses, first ones first."""
-        return tuple(map(dict, _combinations_in(self, words, frozenset(clauses))))
+    def combinations_in(
+        self, words: bytes, clauses: Iterable[str]
+    ) -> tuple[Mapping[str, str], ...]:
+        """Return a packed set as combinations of the readings of some clauses, first ones first.
+
+        Thousands of results share them.
+        """
+        return _combinations_in(self, words, frozenset(clauses))
 
     def readings_in(self, words: bytes, clause: str) -> tuple[str, ...]:
         """Return the readings of a clause that occur in a packed set."""
@@ -123,7 +128,7 @@ class ReadingSpace:
 @lru_cache(maxsize=4096)
 def _combinations_in(
     space: ReadingSpace, words: bytes, clauses: frozenset[str]
-) -> tuple[dict[str, str], ...]:
+) -> tuple[Mapping[str, str], ...]:
     chosen = {name: names for name, names in space.readings.items() if name in clauses}
     others = tuple(axis for axis, name in enumerate(space.readings) if name not in chosen)
     occurring: Bools = np.asarray(space.unpack(np.frombuffer(words, np.uint64)).any(axis=others))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from types import MappingProxyType
 
@@ -15,14 +15,13 @@ from conformance.backends.runner import Answers, Calls, Runner, Stopped
 from conformance.batch import Batch, Ints
 from conformance.judging.cheap_first import Forecast, cheap_first
 from conformance.judging.judge import judge
-from conformance.judging.tally import INTERRUPTED, JudgedBatch, Tally
+from conformance.judging.tally import INTERRUPTED, Tally
 from conformance.judging.varied_calls import VariedCalls
-from conformance.judging.verdicts import Verdicts
 from conformance.record.report import (
     FAILURES,
     STORED_OUTPUT,
-    VERDICTS,
     Announced,
+    Result,
     SlowVector,
     Verdict,
     slowest,
@@ -102,9 +101,7 @@ class Run:
         if self._out_of_memory and not tally.stopped:
             ids = listed(self._out_of_memory[:_SHOWN])
             tally.stopped = f"memory ran out, a lower --memory leaves out: {ids}"
-        place = {part.source: number for number, part in enumerate(selected)}
-        tally.batches.sort(key=lambda judged: place[judged.source])
-        tally.engines = frozenset(filter(None, [self._runner.engine]))
+        tally.engine = self._runner.engine
         return tally
 
     def _run(self, selected: Sequence[Selected]) -> None:
@@ -129,12 +126,12 @@ class Run:
         while len(self._begun) > but:
             self._begun[0].calls.wait(self._tick_from(len(self._tally)))
             begun = self._begun.popleft()
-            judged = self._judge(begun)
-            if len(judged) < len(begun.batch):
-                self._out_of_memory += begun.batch.ids[len(judged) :]
+            results = self._judge(begun)
+            if len(results) < len(begun.batch):
+                self._out_of_memory += begun.batch.ids[len(results) :]
             self._done(len(self._tally))
-            self._count_failures(judged.verdicts, begun.batch)
-            self._varied.note(begun.part, judged, begun.batch, begun.answers)
+            self._count_failures(results)
+            self._varied.note(begun.part, results, begun.batch, begun.answers)
 
     def _tick_from(self, before: int) -> Callable[[int], None]:
         """Return what tells of vectors done after those `before`."""
@@ -151,43 +148,37 @@ class Run:
             return (numbers,)
         return np.split(numbers, range(_BETWEEN_COUNTS, len(numbers), _BETWEEN_COUNTS))
 
-    def _judge(self, begun: _Begun) -> JudgedBatch:
-        """Judge the answers to a batch, up to the first that is missing."""
+    def _judge(self, begun: _Begun) -> list[Result]:
+        """Judge the answers to a batch, up to the first that is missing, and keep the results."""
         batch, answers = begun.batch, begun.answers
         self._tally.seconds += begun.calls.seconds
         slow = (SlowVector(batch.ids[index], took) for index, took in answers.seconds.items())
         self._tally.slowest = slowest([*self._tally.slowest, *slow])
         count = answers.kind.index(NOT_RUN) if NOT_RUN in answers.kind else len(batch)
-        verdicts = judge(batch, answers, self._pins)
-        self._store_outputs(verdicts, answers)
-        judged = JudgedBatch(begun.part.source, batch.numbers[:count], verdicts.first(count))
-        self._tally.batches.append(judged)
+        judged = judge(batch, answers, self._pins)
+        results = [
+            result if result.why is None else self._with_output(result, answers, vector)
+            for vector, result in enumerate(judged.results[:count])
+        ]
+        self._tally.add(begun.part.source, batch.numbers[:count], results, judged.sums)
         self._left -= count
-        return judged
+        return results
 
-    def _count_failures(self, verdicts: Verdicts, batch: Batch) -> None:
+    def _count_failures(self, results: Sequence[Result]) -> None:
         if self._failures_left == inf:
             return
-        # There are fewer verdicts where memory ran out.
-        for index, (name, code) in enumerate(
-            zip(batch.ids, verdicts.verdict.tolist(), strict=False)
-        ):
-            verdict = VERDICTS[code]
-            if verdict in self._failing:
-                known = self._announced.get(name, {}).get(verdict)
-                answer = verdicts.explanations[index].answer if known and known.answer else ""
-                self._failures_left -= known is None or not known.is_of(answer)
+        for result in results:
+            if result.verdict in self._failing:
+                known = self._announced.get(result.id, {}).get(result.verdict)
+                self._failures_left -= known is None or not known.is_of(result.answer)
         if self._failures_left <= 0 < self._left:
             raise Stopped("as many failures as were allowed")
 
-    def _store_outputs(self, verdicts: Verdicts, answers: Answers) -> None:
-        """Store what was printed, and outputs as long as a report may take more bytes of them."""
-        for vector, explanation in verdicts.explanations.items():
-            output = arrays_of(answers.outputs[vector])
-            nbytes = 0 if output is None else sum(array.nbytes for array in outputs_of(output))
-            if nbytes > self._output_bytes_left:
-                output, nbytes = None, 0
-            self._output_bytes_left -= nbytes
-            printed = answers.printed.get(vector, "")
-            if printed or output is not None:
-                verdicts.explanations[vector] = explanation._replace(output=output, printed=printed)
+    def _with_output(self, result: Result, answers: Answers, vector: int) -> Result:
+        """Return a result with what was printed, and outputs if a report may take more of them."""
+        output = arrays_of(answers.outputs[vector])
+        nbytes = 0 if output is None else sum(array.nbytes for array in outputs_of(output))
+        if nbytes > self._output_bytes_left:
+            output, nbytes = None, 0
+        self._output_bytes_left -= nbytes
+        return replace(result, output=output, printed=answers.printed.get(vector, ""))

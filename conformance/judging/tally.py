@@ -1,34 +1,24 @@
-"""The verdicts of a run: added up, and made into the report and its results."""
+"""What a run comes to, and the report that is made of it."""
 
 from __future__ import annotations
 
 import os
 import platform
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from itertools import accumulate, chain
-from types import MappingProxyType
-from typing import Any, overload
-
-import numpy as np
+from itertools import chain
+from typing import Any
 
 from conformance import __version__
-from conformance.batch import Batch, Ints
-from conformance.dtypes import name_of
-from conformance.judging.explanations import Explanation
-from conformance.judging.reading_sets import reading_space
-from conformance.judging.readings import place_of, settled
-from conformance.judging.verdicts import Verdicts
-from conformance.judging.votes import Votes
+from conformance.batch import Ints
+from conformance.judging.readings import place_of
+from conformance.judging.verdicts import Sums
+from conformance.judging.whole_run import judged_together
 from conformance.record.report import (
     LONG_RUN,
-    VERDICTS,
-    Announced,
-    ClauseReport,
     Repeatability,
     Report,
     Result,
@@ -37,266 +27,70 @@ from conformance.record.report import (
     VectorsUsed,
     Verdict,
     added_up,
-    slowest,
+    verdicts_by_operator,
 )
-from conformance.text import listed
 from conformance.vectorfile.sources import Selected, Source
 from conformance.vectorfile.suite import joint_digest
 
 INTERRUPTED = "interrupted"
-_NOT_EXPLAINED = Explanation()
 _PACKAGES = ("numpy", "ml_dtypes", "h5py")
-Explained = tuple[str, tuple[Mapping[str, str], ...]]
-"""An element type, and the combinations of readings that explain a vector of it."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class JudgedBatch:
-    """The verdicts on a batch, and where its vectors are read again when a result is looked at.
-
-    A million vectors would not fit into memory. `numbers` are the vectors' numbers in `source`.
-    """
-
-    source: Source
-    numbers: Ints
-    verdicts: Verdicts
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    def __getitem__(self, index: int) -> Result:
-        (result,) = self._results(np.array([index]))
-        return result
-
-    def __iter__(self) -> Iterator[Result]:
-        return self._results(np.arange(len(self)))
-
-    def batches(self, indices: Ints) -> Iterator[tuple[Batch, dict[int, int]]]:
-        """Yield batches, and of their rows that are the vectors with some indices these indices."""
-        left = iter(indices.tolist())
-        for batch in self.source.batches(self.numbers[indices]):
-            yield batch, dict(zip(range(len(batch)), left, strict=False))
-
-    def explanations(self) -> Iterator[Explained]:
-        """Yield what `explanations` does, each once: no vector is read for it."""
-        verdicts = self.verdicts
-        conforms = verdicts.verdict == VERDICTS.index("conforms")
-        for place in np.unique(verdicts.vote[conforms & (verdicts.vote >= 0)]).tolist():
-            vote = verdicts.votes[place]
-            if vote.conforms:
-                space = reading_space(vote.separators.operator)
-                readings = space.combinations_in(vote.accepted, vote.clauses)
-                yield vote.separators.dtype, readings
-
-    def _results(self, indices: Ints) -> Iterator[Result]:
-        for batch, index_of in self.batches(indices):
-            for row, index in index_of.items():
-                yield result_at(batch, row, self.verdicts, index)
-
-
-class InFileOrder(Sequence[Result]):
-    """The results of several batches of one source, each ascending, in the order of the source."""
-
-    def __init__(self, parts: Sequence[JudgedBatch]) -> None:
-        self.parts = tuple(parts)
-        numbers = np.concatenate([part.numbers for part in parts])
-        order = np.argsort(numbers, kind="stable")
-        starts = np.cumsum([0, *map(len, parts)])
-        self._part = np.searchsorted(starts, order, side="right") - 1
-        self._index = order - starts[self._part]
-
-    def __len__(self) -> int:
-        return len(self._part)
-
-    @overload
-    def __getitem__(self, index: int) -> Result: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Result]: ...
-
-    def __getitem__(self, index: int | slice) -> Result | list[Result]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(len(self))[index]]
-        part, place = int(self._part[index]), int(self._index[index])
-        return self.parts[part][place]
-
-    def __iter__(self) -> Iterator[Result]:
-        results = [iter(part) for part in self.parts]
-        return (next(results[part]) for part in self._part.tolist())
-
-
-def in_file_order(batches: Iterable[JudgedBatch]) -> list[JudgedBatch | InFileOrder]:
-    """Return the results of each source: in the order in which it holds them, not of the run."""
-    of_source: dict[Source, list[JudgedBatch]] = {}
-    for batch in batches:
-        of_source.setdefault(batch.source, []).append(batch)
-    return [parts[0] if len(parts) == 1 else InFileOrder(parts) for parts in of_source.values()]
-
-
-def result_at(batch: Batch, row: int, verdicts: Verdicts, index: int) -> Result:
-    """Return the result of vector `row` of a batch, number `index` among the verdicts."""
-    explanation = verdicts.explanations.get(index, _NOT_EXPLAINED)
-    verdict = VERDICTS[verdicts.verdict[index]]
-    vote = verdicts.vote_of(index)
-    accepted: tuple[dict[str, str], ...] = ()
-    is_excuse = False
-    if vote is not None and vote.conforms:
-        accepted = reading_space(batch.operator).combinations_in(vote.accepted, vote.clauses)
-        is_excuse = vote.excused or verdict != "conforms"
-    inputs = batch.inputs[row]
-    return Result(
-        id=batch.ids[row],
-        operator=batch.operator,
-        verdict=verdict,
-        attributes=batch.attributes[row],
-        dtype=name_of(inputs[0].dtype) if inputs else "",
-        shapes=tuple([array.shape for array in inputs]),
-        **explanation._asdict(),
-        tier=batch.tier[row],
-        pattern=batch.pattern[row],
-        source=batch.source[row],
-        provenance=batch.provenance[row],
-        tags=batch.tags[row],
-        readings=accepted if verdict == "conforms" else (),
-        clauses=batch.clauses[row],
-        excused=accepted if is_excuse else (),
-        undefined_only=verdict == "conforms" and bool(verdicts.undefined_only[index]),
-    )
-
-
-class Results(Sequence[Result]):
-    """One result per vector that was run, made anew each time it is looked at.
-
-    These are the results of `parts`, one part after the other, with the reasons for which some
-    failures are `announced`, by id and verdict. Iteration is quicker than indexing, which reads the
-    vectors one by one.
-    """
-
-    def __init__(
-        self,
-        parts: Sequence[JudgedBatch | Sequence[Result]],
-        announced: Mapping[str, Mapping[str, Announced]] = MappingProxyType({}),
-    ) -> None:
-        self.parts = tuple(part for part in parts if len(part))
-        self._starts = list(accumulate(map(len, self.parts), initial=0))
-        self._announced = announced
-
-    def __len__(self) -> int:
-        return self._starts[-1]
-
-    @overload
-    def __getitem__(self, index: int) -> Result: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Result]: ...
-
-    def __getitem__(self, index: int | slice) -> Result | list[Result]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(len(self))[index]]
-        index = range(len(self))[index]
-        part = bisect_right(self._starts, index) - 1
-        return self._with_reason(self.parts[part][index - self._starts[part]])
-
-    def __iter__(self) -> Iterator[Result]:
-        results = chain.from_iterable(self.parts)
-        return map(self._with_reason, results) if self._announced else results
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} results>"
-
-    def _with_reason(self, result: Result) -> Result:
-        announced = self._announced.get(result.id, {}).get(result.verdict)
-        if announced is None or not announced.is_of(result.answer):
-            return result
-        return replace(result, expected=announced.reason)
-
-
-def explanations(results: Iterable[Result]) -> Iterator[Explained]:
-    """Yield the element type of every vector that conforms, and the readings that explain it.
-
-    The same may come once for many vectors.
-    """
-    if isinstance(results, JudgedBatch):
-        yield from results.explanations()
-    elif isinstance(results, Results | InFileOrder):
-        yield from chain.from_iterable(map(explanations, results.parts))
-    else:
-        yield from ((result.dtype, result.readings) for result in results if result.readings)
 
 
 @dataclass(slots=True, eq=False)
 class Tally:
-    """Mergeable tally of judged vectors, of one process or of several.
+    """What a run comes to so far: a result for each vector that was run, and what adds up.
 
-    `seconds` were spent in the backend; the `slowest` vectors took most of them. `engines` are the
-    versions of its engine that are known: machines may have different ones. `stopped` says why not
-    every vector was run, "" if it was, `INTERRUPTED` where the user stopped it.
+    `results` are by the number of their vector in its source. `seconds` were spent in the backend;
+    the `slowest` vectors took most of them. `stopped` says why not every vector was run, "" if it
+    was, `INTERRUPTED` where the user stopped it.
     """
 
-    batches: list[JudgedBatch] = field(default_factory=list)
+    results: dict[Source, dict[int, Result]] = field(default_factory=dict)
+    sums: list[Sums] = field(default_factory=list)
     repeated: Repeatability = field(default_factory=lambda: Repeatability(0))
     varied: tuple[VariationReport, ...] = ()
     seconds: float = 0.0
     slowest: tuple[SlowVector, ...] = ()
-    engines: frozenset[str] = frozenset()
+    engine: str = ""
     stopped: str = ""
 
     def __len__(self) -> int:
-        return sum(map(len, self.batches))
+        return sum(map(len, self.results.values()))
 
-    def add(self, other: Tally) -> None:
-        """Add the verdicts on other vectors."""
-        self.batches += other.batches
-        self.repeated += other.repeated
-        self.varied += other.varied
-        self.seconds += other.seconds
-        self.slowest = slowest(self.slowest + other.slowest)
-        self.engines |= other.engines
-        self.stopped = self.stopped or other.stopped
+    def add(self, source: Source, numbers: Ints, results: Sequence[Result], sums: Sums) -> None:
+        """Add the results of vectors of a source."""
+        self.results.setdefault(source, {}).update(zip(numbers.tolist(), results, strict=True))
+        self.sums.append(sums)
 
-    def report(self, **about: Any) -> Report:
-        """Return the report of the run; `about` are the fields that no verdict tells.
+    def report(
+        self, sources: Iterable[Source], required: Mapping[str, str], **about: Any
+    ) -> Report:
+        """Return the report of the run of some sources, each in the order of its vectors.
 
-        An exception that only a reading not followed would excuse is an error from here on.
+        `required` are the readings that were, by clause; `about` are further fields that no verdict
+        tells.
         """
-        engine = {"engine": listed(sorted(self.engines))} if self.engines else {}
+        of_source = (self.results.get(source, {}) for source in sources)
+        in_order = [of[number] for of in of_source for number in sorted(of)]
+        results, readings = judged_together(in_order, required)
         return report_of(
-            [batch.verdicts for batch in self.batches],
-            readings=self._settle_readings(),
-            results=Results(in_file_order(self.batches)),
-            counts_by_operator=self._counts(),
+            self.sums,
+            results=results,
+            readings=readings,
+            required=required,
+            counts_by_operator=verdicts_by_operator(results),
             repeated=self.repeated,
             variations=self.varied,
             stopped=self.stopped,
             backend_seconds=self.seconds,
             slowest=self.slowest if self.seconds >= LONG_RUN else (),
-            versions=package_versions() | engine,
+            versions=package_versions() | ({"engine": self.engine} if self.engine else {}),
             **about,
         )
 
-    def _settle_readings(self) -> tuple[ClauseReport, ...]:
-        """Return which readings explain the vectors that conform; refute what they rule out."""
-        votes: Votes = Counter()
-        for batch in self.batches:
-            votes.update(batch.verdicts.votes_counted())
-        refuted, reports = settled(votes)
-        for batch in self.batches:
-            batch.verdicts.refute(refuted)
-        return reports
-
-    def _counts(self) -> dict[str, Counter[Verdict]]:
-        """Return how many vectors of each operator got each verdict."""
-        counts: dict[str, Counter[Verdict]] = {}
-        for batch in self.batches:
-            of_batch = np.bincount(batch.verdicts.verdict, minlength=len(VERDICTS)).tolist()
-            counts.setdefault(batch.source.operator, Counter()).update(
-                dict(zip(VERDICTS, of_batch, strict=True))
-            )
-        return {operator: +count for operator, count in counts.items()}
-
 
 def report_of(
-    parts: Sequence[Verdicts | Report],
+    parts: Sequence[Sums | Report],
     *,
     counts_by_operator: Mapping[str, Counter[Verdict]],
     repeated: Repeatability,

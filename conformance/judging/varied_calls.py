@@ -8,8 +8,8 @@ plainly once more: so state is not taken for what the variation does.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from random import Random
 from time import perf_counter
 
@@ -19,12 +19,10 @@ from conformance.backends.answer import ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, Re
 from conformance.backends.runner import Answers, Runner
 from conformance.backends.variations import AGAIN, VARIATIONS, Variation
 from conformance.batch import Batch, picked
-from conformance.judging.explanations import Explanation
 from conformance.judging.judge import judge
-from conformance.judging.tally import JudgedBatch, Tally
-from conformance.judging.verdicts import CONFORMS, Verdicts
+from conformance.judging.tally import Tally
 from conformance.operators import operator_named
-from conformance.record.report import VERDICTS, Repeatability, VariationReport, Verdict
+from conformance.record.report import Repeatability, Result, VariationReport, Verdict
 from conformance.record.why import NoLonger
 from conformance.record.words import in_words
 from conformance.vector import own_inputs
@@ -72,8 +70,13 @@ class VariedCalls:
             self._samples[part.source] = _Sample(again, varied, failing, _Quota(len(part.varied)))
         return self._samples[part.source]
 
-    def note(self, part: Selected, judged: JudgedBatch, batch: Batch, answers: Answers) -> None:
-        """Note which vectors of a batch of a part are called again, and what they answered."""
+    def note(
+        self, part: Selected, results: Sequence[Result], batch: Batch, answers: Answers
+    ) -> None:
+        """Note which vectors of a batch of a part are called again, and what they answered.
+
+        `results` are those of the vectors that were run.
+        """
         sample = self._sample(part)
         calls: dict[str, list[int]] = {}
         able = self._runner.variations
@@ -82,12 +85,12 @@ class VariedCalls:
             # A vector that crashed or hung is not called again.
             if answers.kind[row] not in {ARRAY, NO_ARRAY, RAISED} or AGAIN.name not in able:
                 continue
-            verdict = judged.verdicts.verdict[row]
-            failed = sample.failing_left > 0 and VERDICTS[verdict] in self._failing
+            verdict = results[row].verdict
+            failed = sample.failing_left > 0 and verdict in self._failing
             sample.failing_left -= failed
             if failed or number in sample.again:
                 calls.setdefault(AGAIN.name, []).append(row)
-            if number in sample.varied and verdict == CONFORMS and answers.kind[row] == ARRAY:
+            if number in sample.varied and verdict == "conforms" and answers.kind[row] == ARRAY:
                 candidates.append(row)
         takes_unbatched = operator_named(batch.operator).takes_unbatched
         variations = [
@@ -99,9 +102,18 @@ class VariedCalls:
         rows = sorted({row for chosen in calls.values() for row in chosen})
         if not rows:
             return
-        first = {row: _compared(answers, row) for row in rows}
-        kept = picked(batch, rows) if len(rows) <= _KEPT else None
-        self._noted.append(_Noted(judged, calls, first, rows, kept))
+        numbers = batch.numbers.tolist()
+        kept = None
+        if len(rows) <= _KEPT:
+            kept = replace(picked(batch, rows), numbers=batch.numbers[rows])
+        self._noted.append(
+            _Noted(
+                part.source,
+                {name: [numbers[row] for row in chosen] for name, chosen in calls.items()},
+                {numbers[row]: _compared(answers, row) for row in rows},
+                kept,
+            )
+        )
 
     def _chosen(
         self, batch: Batch, rows: list[int], variations: Sequence[Variation], quota: _Quota
@@ -128,36 +140,33 @@ class VariedCalls:
     def call(self) -> None:
         """Call again what was noted, the last batch first. Raises what the runner raises."""
         for noted in reversed(self._noted):
-            for batch, index_of in noted.batches():
-                row_of = {index: row for row, index in index_of.items()}
-                for name, indices in noted.calls.items():
-                    rows = [row_of[index] for index in indices if index in row_of]
+            results = self._tally.results[noted.source]
+            for batch in noted.batches():
+                row_of = {number: row for row, number in enumerate(batch.numbers.tolist())}
+                for name, numbers in noted.calls.items():
+                    rows = [row_of[number] for number in numbers if number in row_of]
                     if rows:
-                        self._call(_Calls(VARIATIONS[name], noted, batch, index_of), rows)
+                        self._call(_Calls(VARIATIONS[name], batch, results), rows, noted.first)
 
-    def _call(self, calls: _Calls, rows: list[int]) -> None:
+    def _call(self, calls: _Calls, rows: list[int], first: Mapping[int, _Compared]) -> None:
         """Call vectors in a variation; one that conforms only at first has the other verdict."""
         answers = self._answers(calls, rows)
-        first = calls.noted.first
-        differing = [row for row in rows if first[calls.index_of[row]] != _compared(answers, row)]
+        numbers = calls.batch.numbers.tolist()
+        differing = [row for row in rows if first[numbers[row]] != _compared(answers, row)]
         refused = [row for row in differing if calls.refused(answers.kind[row])]
         differing = [row for row in differing if row not in refused]
-        verdicts = judge(calls.batch, answers, self._pins) if differing else calls.judged.verdicts
+        again = judge(calls.batch, answers, self._pins).results if differing else []
+        turned = [row for row in differing if calls.is_turned(row, again[row])]
+        suspect = [row for row in turned if again[row].verdict in self._failing]
         if calls.variation is AGAIN:
-            turned = calls.turned(differing, verdicts)
-            failing = [row for row in turned if VERDICTS[verdicts.verdict[row]] in self._failing]
-            self._tally.repeated += Repeatability(
-                len(rows),
-                calls.ids(differing),
-                calls.ids(failing),
-                calls.ids(calls.explain_passing(differing, verdicts, self._failing)),
-            )
-            calls.explain_failing(turned, verdicts)
+            passing = [row for row in differing if calls.passes(row, again[row], self._failing)]
+            calls.fail(turned, again)
+            calls.pass_again(passing)
+            of = map(calls.ids, (differing, suspect, passing))
+            self._tally.repeated += Repeatability(len(rows), *of)
             return
-        turned = calls.turned(differing, verdicts)
-        suspect = [row for row in turned if VERDICTS[verdicts.verdict[row]] in self._failing]
         failing = self._right_plainly(calls, suspect)
-        calls.explain_failing(failing, verdicts)
+        calls.fail(failing, again)
         self._tally.varied += (
             VariationReport(
                 calls.variation.name,
@@ -176,13 +185,12 @@ class VariedCalls:
         """
         if not suspect:
             return []
-        plain = _Calls(AGAIN, calls.noted, calls.batch, calls.index_of)
-        answers = self._answers(plain, suspect)
-        verdicts = judge(calls.batch, answers, self._pins)
-        wrong = [r for r in suspect if VERDICTS[verdicts.verdict[r]] in self._failing]
-        ids = plain.ids(wrong)
-        new = tuple(name for name in ids if name not in self._tally.repeated.failing)
-        plain.explain_failing(wrong, verdicts)
+        plain = replace(calls, variation=AGAIN)
+        again = judge(calls.batch, self._answers(plain, suspect), self._pins).results
+        wrong = [row for row in suspect if again[row].verdict in self._failing]
+        known = self._tally.repeated.failing
+        new = tuple(name for name in plain.ids(wrong) if name not in known)
+        plain.fail(wrong, again)
         self._tally.repeated += Repeatability(len(suspect), new, new)
         return [row for row in suspect if row not in wrong]
 
@@ -229,92 +237,72 @@ class _Sample:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Noted:
-    """Vectors of a judged batch that are called again, by their indices there.
+    """Vectors of a batch that are called again, by their numbers in their source.
 
-    `calls` are those of each variation, `first` what they answered. `kept` are those `rows` of the
-    batch, None to read them again.
+    `calls` are those of each variation, `first` what they answered. The vectors are `kept`, or
+    None to read them again.
     """
 
-    judged: JudgedBatch
-    calls: dict[str, list[int]]
+    source: Source
+    calls: Mapping[str, list[int]]
     first: Mapping[int, _Compared]
-    rows: list[int]
     kept: Batch | None
 
-    def batches(self) -> Iterator[tuple[Batch, dict[int, int]]]:
-        """Yield batches with the vectors, and the index of each by its row there."""
+    def batches(self) -> Iterable[Batch]:
+        """Return batches with the vectors."""
         if self.kept is not None:
-            yield self.kept, dict(enumerate(self.rows))
-        else:
-            yield from self.judged.batches(np.array(self.rows, np.int64))
+            return [self.kept]
+        return self.source.batches(np.array([*self.first], np.int64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Calls:
-    """Calls of vectors of a batch in one variation; `index_of` gives their indices by row."""
+    """Calls of vectors of a batch in one variation; `results` are those of their source so far."""
 
     variation: Variation
-    noted: _Noted
     batch: Batch
-    index_of: Mapping[int, int]
+    results: dict[int, Result]
 
-    @property
-    def judged(self) -> JudgedBatch:
-        return self.noted.judged
-
-    def ids(self, rows: Sequence[int]) -> tuple[str, ...]:
+    def ids(self, rows: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.batch.ids[row] for row in rows)
+
+    def before(self, row: int) -> Result:
+        return self.results[int(self.batch.numbers[row])]
 
     def refused(self, kind: int) -> bool:
         """Say whether an answer refuses the variation, which is no failure."""
         raising = kind == RAISED and self.variation.may_be_refused
         return self.variation is not AGAIN and (kind == UNSUPPORTED or raising)
 
-    def turned(self, rows: Sequence[int], verdicts: Verdicts) -> list[int]:
-        """Return those that conformed at first, if not in all variations, and do not now."""
-        return [
-            row
-            for row in rows
-            if verdicts.verdict[row] != CONFORMS
-            and (
-                self.judged.verdicts.verdict[self.index_of[row]] == CONFORMS
-                or self._explanation(row).variations
-            )
-        ]
+    def is_turned(self, row: int, now: Result) -> bool:
+        """Say whether a vector conformed at first, if not in all variations, and does not now."""
+        before = self.before(row)
+        conformed = before.verdict == "conforms" or bool(before.variations)
+        return conformed and now.verdict != "conforms"
 
-    def explain_failing(self, rows: Sequence[int], verdicts: Verdicts) -> None:
+    def passes(self, row: int, now: Result, failing: Container[Verdict]) -> bool:
+        """Say whether a vector failed at first and conforms now."""
+        return self.before(row).verdict in failing and now.verdict == "conforms"
+
+    def fail(self, rows: Iterable[int], again: Sequence[Result]) -> None:
         """Give vectors the verdicts of these calls, unless they failed in another variation."""
-        of_first = self.judged.verdicts
         for row in rows:
-            index, before = self.index_of[row], self._explanation(row)
+            before, now = self.before(row), again[row]
             if before.variations:
                 names = dict.fromkeys((*before.variations, self.variation.name))
-                of_first.explanations[index] = before._replace(variations=tuple(names))
-                continue
-            why = verdicts.explanations.get(row, Explanation(NoLonger()))
-            of_first.verdict[index] = verdicts.verdict[row]
-            of_first.vote[index] = -1
-            of_first.explanations[index] = why._replace(variations=(self.variation.name,))
+                now = replace(before, variations=tuple(names))
+            else:
+                why = now.why or NoLonger()
+                now = replace(now, why=why, variations=(self.variation.name,))
+            self._put(row, now)
 
-    def explain_passing(
-        self, rows: Sequence[int], verdicts: Verdicts, failing: Container[Verdict]
-    ) -> list[int]:
-        """Return those that failed at first and conform now; their explanations say so."""
-        of_first = self.judged.verdicts
-        passing = [
-            row
-            for row in rows
-            if VERDICTS[of_first.verdict[self.index_of[row]]] in failing
-            and verdicts.verdict[row] == CONFORMS
-        ]
-        for row in passing:
-            of_first.explanations[self.index_of[row]] = self._explanation(row)._replace(
-                only_again=True
-            )
-        return passing
+    def pass_again(self, rows: Iterable[int]) -> None:
+        """Note of vectors that they conform when they are called again."""
+        for row in rows:
+            self._put(row, replace(self.before(row), only_again=True))
 
-    def _explanation(self, row: int) -> Explanation:
-        return self.judged.verdicts.explanations.get(self.index_of[row], Explanation())
+    def _put(self, row: int, result: Result) -> None:
+        self.results[int(self.batch.numbers[row])] = result
 
 
 def _compared(answers: Answers, vector: int) -> _Compared:

@@ -1,10 +1,10 @@
-"""The verdicts on a batch: what every comparator returns."""
+"""What every judge returns of a batch: a result for each vector, and what adds up."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +19,16 @@ from conformance.backends.answer import (
     UNSUPPORTED,
     Kind,
 )
-from conformance.batch import Ints
-from conformance.judging.explanations import Explanation, explain_excused
-from conformance.judging.votes import Vote, Votes
+from conformance.batch import Batch, Ints
+from conformance.dtypes import name_of
+from conformance.judging.explanations import Explanation
 from conformance.operators import operator_named
 from conformance.record.report import (
     VERDICTS,
     Accuracy,
     Bias,
     OutputReport,
+    Result,
     UndefinedReport,
     Verdict,
 )
@@ -53,55 +54,53 @@ for _kind, _verdict in _OF_KIND.items():
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Verdicts:
-    """The verdicts on a batch: columns of one item per vector, and counts over the batch.
+class Sums:
+    """What a batch adds to the counts of a report, by the names that these have there."""
 
-    `verdict` are numbers in `VERDICTS`; `vote` is the place in `votes` of what each vector says
-    that conforms or raises, -1 for the others. `explanations` are by vector, where there is
-    something to say. `undefined_only` marks vectors that conform by an output without any defined
-    element. The others are those of `Report`, of this batch.
+    undefined: Sequence[UndefinedReport] = ()
+    outputs: Sequence[OutputReport] = ()
+    accuracy: Sequence[Accuracy] = ()
+    bias: Sequence[Bias] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """The results of the vectors of a batch, and what the batch adds to counts.
+
+    Results of vectors that were not run mean nothing.
     """
 
-    verdict: Codes
-    vote: npt.NDArray[np.int32]
-    votes: list[Vote]
-    explanations: dict[int, Explanation]
-    undefined_only: Bools
-    undefined: list[UndefinedReport]
-    outputs: list[OutputReport]
-    accuracy: list[Accuracy]
-    bias: list[Bias]
+    results: list[Result]
+    sums: Sums
 
-    def first(self, count: int) -> Verdicts:
-        """Return the verdicts on the first `count` vectors, the others not having been run."""
-        if count == len(self.verdict):
-            return self
-        return replace(self, verdict=self.verdict[:count], vote=self.vote[:count])
 
-    def vote_of(self, index: int) -> Vote | None:
-        """Return what a vector says, None if it neither conforms nor raises."""
-        place = int(self.vote[index])
-        return self.votes[place] if place >= 0 else None
-
-    def votes_counted(self) -> Votes:
-        """Return how many of the vectors say the same."""
-        votes: Votes = Counter()
-        counts = np.bincount(self.vote[self.vote >= 0], minlength=len(self.votes))
-        for vote, count in zip(self.votes, counts.tolist(), strict=True):
-            votes[vote] += count
-        return +votes
-
-    def refute(self, votes: Container[Vote]) -> None:
-        """Turn exceptions into errors: the backend follows another reading than allows them."""
-        places = [place for place, vote in enumerate(self.votes) if vote in votes]
-        refuted = (self.verdict == CONFORMS) & np.isin(self.vote, places)
-        for vector in np.flatnonzero(refuted).tolist():
-            vote = self.votes[self.vote[vector]]
-            before = self.explanations[vector]
-            operator = vote.separators.operator
-            why = explain_excused(before.why, operator, vote.accepted, vote.clauses)
-            self.explanations[vector] = before._replace(why=why)
-            self.verdict[vector] = ERROR
+def result_of(
+    batch: Batch,
+    vector: int,
+    verdict: Verdict,
+    explanation: Explanation = Explanation(),  # noqa: B008 - it is frozen
+    **further: Any,
+) -> Result:
+    """Return the result of a vector of a batch; `further` are fields that its verdict has."""
+    inputs = batch.inputs[vector]
+    return Result(
+        id=batch.ids[vector],
+        operator=batch.operator,
+        verdict=verdict,
+        attributes=batch.attributes[vector],
+        dtype=name_of(inputs[0].dtype) if inputs else "",
+        shapes=tuple([array.shape for array in inputs]),
+        why=explanation.why,
+        worst=explanation.worst,
+        answer=explanation.answer,
+        tier=batch.tier[vector],
+        pattern=batch.pattern[vector],
+        source=batch.source[vector],
+        provenance=batch.provenance[vector],
+        tags=batch.tags[vector],
+        clauses=batch.clauses[vector],
+        **further,
+    )
 
 
 def output_reports(operator: str, counts: Ints) -> list[OutputReport]:

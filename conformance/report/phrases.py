@@ -8,7 +8,6 @@ from math import isfinite
 from typing import NamedTuple
 
 from conformance.dtypes import FLOATS, HALVES
-from conformance.judging.tally import explanations
 from conformance.operators import CLAUSES, disputed_clauses
 from conformance.record.report import (
     Bias,
@@ -249,9 +248,9 @@ def _types_needing(report: Report, clause: str, reading: str) -> Collection[str]
     ):
         return ()
     return {
-        dtype
-        for dtype, readings in explanations(report.results)
-        if all(taken.get(clause) == reading for taken in readings)
+        result.dtype
+        for result in report.results
+        if result.readings and all(taken.get(clause) == reading for taken in result.readings)
     }
 
 

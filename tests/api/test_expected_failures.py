@@ -306,20 +306,6 @@ class TestApplied:
         readings = [("overhang-divisor", "followed")]
         assert applied(text, {"a": "conforms"}, readings=readings).ok
 
-    def test_results_are_a_sequence_as_before(self):
-        """By index, by slice and one after the other they are the same."""
-        found = applied("error a # r", {"a": "error", "b": "conforms", "c": "error"}).results
-        assert [each.id for each in found] == [each.id for each in found[:]] == ["a", "b", "c"]
-        assert [found[0].expected, found[-1].expected, found[0:1][0].expected] == ["r", "", "r"]
-        assert (len(found), repr(found)) == (3, "<3 results>")
-
-
-SAMES = [
-    vector(ramp(1, 1, n), pool(auto_pad=auto_pad), id=f"{auto_pad}/{n}")
-    for auto_pad in ("same_lower", "same_upper")
-    for n in (5, 7, 9)
-]
-
 
 def upper(operator, inputs, attributes):
     """Treat same_lower as same_upper, and add one on nine cells."""

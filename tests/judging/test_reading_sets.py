@@ -93,12 +93,6 @@ class TestSets:
             (("accumulator", "element-type"), ("subnormals", "flushed")),
         ]
 
-    def test_their_caller_may_change_them(self):
-        """What is handed out is a copy."""
-        words = SPACE.pack(SPACE.set_of([{}])).tobytes()
-        SPACE.combinations_in(words, ["subnormals"])[0].clear()
-        assert SPACE.combinations_in(words, ["subnormals"])[0] == {"subnormals": "kept"}
-
     def test_pins_of_other_operators_allow_everything(self):
         """A reading required of a clause that does not concern the operator changes nothing."""
         assert SPACE.allowed_by({"nan-in-maximum": "ignored"}).all()

@@ -1,6 +1,5 @@
 """Votes: what vectors say of readings, and what may separate them."""
 
-import pickle
 from collections import Counter
 
 import numpy as np
@@ -8,6 +7,7 @@ import pytest
 from support.fakes import pool, ramp, ran, right, vector
 
 from conformance.judging.votes import ATTRIBUTES, separators
+from conformance.judging.whole_run import vote_of
 
 NAN = np.nan
 
@@ -61,8 +61,8 @@ class TestSeparators:
 
 def votes(*vectors, backend=right):
     """Return the votes of vectors in a run."""
-    (batch,) = ran(backend, *vectors).results.parts
-    return batch.verdicts.votes_counted()
+    every = (vote_of(result, {}) for result in ran(backend, *vectors).results)
+    return Counter(vote for vote in every if vote is not None)
 
 
 class TestVotes:
@@ -86,12 +86,6 @@ class TestVotes:
         """What does not conform says nothing."""
         same = vector(ramp(1, 1, 5), pool(auto_pad="same_upper"))
         assert not votes(same, backend=lambda *case: right(*case) + 9)
-
-    def test_they_are_sent_and_added_up(self):
-        """Parts of a run may be judged in other processes."""
-        same = [vector(ramp(1, 1, 5), pool(auto_pad="same_upper"))]
-        one, other = votes(*same), pickle.loads(pickle.dumps(votes(*same)))
-        assert one + other == Counter(dict.fromkeys(one, 2))
 
     def test_a_vector_without_inputs_to_look_at(self):
         """Data of any rank may be in a file."""

@@ -6,7 +6,6 @@ from conformance.backends.answer import answer_returned, native_view
 from conformance.backends.runner import Answers, largest_looked_at
 from conformance.cases.large import Recipes
 from conformance.judging.judge import judge
-from conformance.judging.tally import result_at
 
 
 def result_of(recipe, backend):
@@ -20,4 +19,4 @@ def of_output(recipe, output):
     (batch,) = Recipes(recipe.case.operator, [recipe]).batches(np.array([0]))
     answers = Answers.none_yet(1)
     answers.put(0, answer_returned(output, *largest_looked_at(batch), native_view))
-    return result_at(batch, 0, judge(batch, answers, {}), 0)
+    return judge(batch, answers, {}).results[0]
