@@ -73,7 +73,8 @@ class Settings:
     Verdicts: `require` pins disputed clauses to a reading, `profile` many at once ("openvino",
     "onnx", "torch"); `require` wins. With `allow_extensions`, a backend may answer what a document
     excludes: such vectors are counted apart, and are no failures. `expected_failures` is a file of
-    the failures that are known. `skip` is a file of vectors that are not called at all.
+    the failures that are known, and of vectors that are not called at all; `skip` is another one,
+    of which these alone are meant.
 
     What has to be supported: `min_supported`, a number of vectors, or a percentage of those that
     are run ("90%"), each perhaps of some operators ("95%,AvgPool-1"), or several of these;
@@ -188,7 +189,7 @@ class Settings:
     skip: Annotated[
         str | os.PathLike[str] | None,
         Option(
-            "Vectors that are not called, by ids or causes, with reasons; no floor counts them.",
+            "Another such file, of which its vectors to skip alone are meant; no floor counts these.",
             "path",
             metavar="FILE",
         ),

@@ -14,7 +14,7 @@ from typing import Any
 from conformance.api.expected_failures import CAUSE, ExpectedFailures
 from conformance.api.floors import Floored
 from conformance.api.large import check_large, fitting
-from conformance.api.skips import SkipFile
+from conformance.api.skips import Skipping
 from conformance.backends import Backend
 from conformance.backends.choose_runner import runner_of
 from conformance.backends.fresh_starts import fresh_starts_of
@@ -46,7 +46,7 @@ class Asked:
     floored: Floored | None
     pins: Mapping[str, str]
     expected: ExpectedFailures | None
-    skip: SkipFile | None
+    skip: Skipping | None
     variations: Sequence[str] | None
 
     @property
@@ -67,13 +67,17 @@ class Asked:
     @classmethod
     def of(cls, settings: Settings) -> Asked:
         """Look at settings: whatever the backend is, they are wrong or right."""
-        path, skip = settings.expected_failures, settings.skip
+        path, further = settings.expected_failures, settings.skip
+        expected = None if path is None else ExpectedFailures.read(path)
+        to_skip = None
+        if further is not None:
+            to_skip = ExpectedFailures.read(further, "file of vectors to skip")
         return cls(
             settings,
             Floored.parse(settings),
             pins_of(settings.profile, settings.require),
-            None if path is None else ExpectedFailures.read(path),
-            None if skip is None else SkipFile.read(skip),
+            expected,
+            Skipping.of(expected, to_skip),
             wanted_variations(settings.variations),
         )
 

@@ -7,6 +7,8 @@ One failure a line, its reason behind `#`; other lines are blank or begin with `
     inconsistent  overhang-divisor          # 1240: the two float16 kernels disagree
     cause         same-lower-as-upper       # 1251: whatever this fault of the catalogue explains
     timed-out?    AvgPool-1/float64/*       # 1260: on a slow machine; ? allows what conforms
+    skip          MaxPool-8/float64/*       # 1234: never called, since it hangs the device
+    skip          cause=same-lower-as-upper # 1240: nor where this fault changes the answer
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ from conformance.text import cut, did_you_mean, quoted, without_unprintable
 MISMATCH = "mismatch"
 INCONSISTENT = "inconsistent"
 CAUSE = "cause"
-WORDS: tuple[str, ...] = (*FAILURES, INCONSISTENT, CAUSE)
+SKIP = "skip"
+WORDS: tuple[str, ...] = (*FAILURES, INCONSISTENT, CAUSE, SKIP)
 """What a line may begin with."""
 OPTIONAL = "?"
 """Behind the word: what the line announces need not happen."""
@@ -43,42 +46,37 @@ OPTIONAL = "?"
 _LONGEST_REASON = 160
 """Characters of a reason that is written; one that is read may have any number."""
 _ANSWER = "answer="
+OF_CAUSE = "cause="
+"""What a pattern of vectors to skip begins with that names a cause."""
 _FORM = "a line is VERDICT PATTERN # REASON"
 
 
 @dataclass(frozen=True, slots=True)
-class ExpectedFailure(ReasonedLine):
-    """A line of the file: what fails, with which verdict, and the reason.
-
-    `word` is one of `WORDS`. `pattern` is of ids; where `word` is "inconsistent" it is the name of
-    a clause, where it is "cause" what `conformance.diagnosis.named_causes` reads. What the line
-    announces need not happen if it `may_pass`. With an `answer`, `Result.answer` of a mismatch, it
-    is about that alone.
-    """
-
-    may_pass: bool = False
-    answer: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ExpectedFailures:
-    """An expected-failure file: where it is, its text, and the failures it announces."""
+    """An expected-failure file: where it is, its text, and the lines that announce something.
+
+    The word of an entry is one of `WORDS`. Its pattern is of ids; where the word is "inconsistent"
+    it is the name of a clause, where it is "cause" what `conformance.diagnosis.named_causes` reads,
+    and so it is of vectors to skip, behind "cause=".
+    """
 
     path: str
     text: str
-    entries: tuple[ExpectedFailure, ...]
+    entries: tuple[ReasonedLine, ...]
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> ExpectedFailures:
+    def read(
+        cls, path: str | os.PathLike[str], what: str = "expected-failure file"
+    ) -> ExpectedFailures:
         """Read a file; UsageError, one line with path and line number, if it is not sound."""
-        return cls.parse(text_of(path, "expected-failure file"), path=path)
+        return cls.parse(text_of(path, what), path=path)
 
     @classmethod
     def parse(cls, text: str, *, path: str | os.PathLike[str] = "") -> ExpectedFailures:
         """Return what the text of a file says; UsageError as in `read`."""
         return cls(os.fspath(path), text, lines_in(text, path, _entry))
 
-    def matching(self, ids: Iterable[str]) -> Iterator[tuple[ExpectedFailure, Sequence[str]]]:
+    def matching(self, ids: Iterable[str]) -> Iterator[tuple[ReasonedLine, Sequence[str]]]:
         """Yield the lines about vectors, each with the ids that it matches, of those given."""
         ordered = sorted(set(ids))
         for entry in self.entries:
@@ -120,7 +118,7 @@ class ExpectedFailures:
         return tuple(
             f"{entry.word} {entry.pattern}"
             for entry in self.entries
-            if entry.may_pass and entry.word not in FAILURES
+            if entry.may_pass and entry.word in {INCONSISTENT, CAUSE}
         )
 
     def applied(
@@ -203,10 +201,12 @@ def line_of(word: str, pattern: str, reason: str, answer: str = "") -> str:
     return without_unprintable(f"{named} # {cut(reason, _LONGEST_REASON)}")
 
 
-def _entry(number: int, line: str) -> ExpectedFailure:
+def _entry(number: int, line: str) -> ReasonedLine:
     """Return what a line says, or raise ValueError with what is wrong about it."""
     word, pattern, rest = split(line)
     may_pass, word = word.endswith(OPTIONAL), word.removesuffix(OPTIONAL)
+    if may_pass and word == SKIP:
+        raise ValueError(f"{SKIP}{OPTIONAL}: what is skipped is not called, and cannot pass")
     if word not in WORDS:
         meant = did_you_mean(word, WORDS)
         raise ValueError(f"no verdict {quoted(word)}{meant}; {_FORM}, with {', '.join(WORDS)}")
@@ -219,8 +219,11 @@ def _entry(number: int, line: str) -> ExpectedFailure:
     if word == INCONSISTENT and pattern not in (disputed := disputed_clauses()):
         meant = did_you_mean(pattern, disputed)
         raise ValueError(f"no disputed clause {quoted(pattern)}{meant}: see conformance clauses")
-    if word == CAUSE:
+    is_skipped = word == SKIP and pattern.startswith(OF_CAUSE)
+    if word == CAUSE or is_skipped:
         from conformance.diagnosis.named_causes import cause_named  # noqa: PLC0415 - only for these
 
-        cause_named(pattern)
-    return ExpectedFailure(number, word, pattern, reason, may_pass, answer)
+        cause = pattern.removeprefix(OF_CAUSE)
+        if not cause_named(cause).faults and is_skipped:
+            raise ValueError(f"{cause!r} says nothing of vectors that were never called")
+    return ReasonedLine(number, word, pattern, reason, may_pass, answer)

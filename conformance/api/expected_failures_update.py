@@ -20,11 +20,11 @@ from conformance.api.expected_failures import (
     CAUSE,
     INCONSISTENT,
     OPTIONAL,
-    ExpectedFailure,
+    SKIP,
     ExpectedFailures,
     line_of,
 )
-from conformance.api.reasoned_lines import matched
+from conformance.api.reasoned_lines import ReasonedLine, matched
 from conformance.errors import ConformanceError
 from conformance.files import write_text
 from conformance.record.report import FAILURES, Announced, Report, Result
@@ -129,7 +129,7 @@ def updated(
 
 
 def _renewed(
-    entry: ExpectedFailure, line: str, run: _Run, new: dict[tuple[str, str], str]
+    entry: ReasonedLine, line: str, run: _Run, new: dict[tuple[str, str], str]
 ) -> tuple[str, str]:
     """Say what becomes of a line, and return it as it is now; what takes its place is not new."""
     untrue = run.contradicts(entry)
@@ -157,12 +157,14 @@ class _Run:
         differing.update(*(each.vectors for each in report.diagnoses if each.kind == "state"))
         self._varying = {each.operator for each in report.results if each.id in differing}
 
-    def matched(self, entry: ExpectedFailure) -> Sequence[str]:
+    def matched(self, entry: ReasonedLine) -> Sequence[str]:
         """Return the vectors that a line is about; none where it is about a clause or a cause."""
         return matched(entry.pattern, self.ids) if entry.word in FAILURES else ()
 
-    def contradicts(self, entry: ExpectedFailure) -> bool:
-        """Say whether the run is not ok with this line."""
+    def contradicts(self, entry: ReasonedLine) -> bool:
+        """Say whether the run is not ok with this line; of what is skipped, it tells nothing."""
+        if entry.word == SKIP:
+            return False
         if entry.word in FAILURES:
             found = self.matched(entry)
             passes = any(self.verdicts.get(name) == "conforms" for name in found)
@@ -173,7 +175,7 @@ class _Run:
             return entry.pattern in self.report.consistent
         return self.report.is_whole and entry.pattern not in self.causes
 
-    def not_announced(self, announced: Iterable[ExpectedFailure]) -> dict[str, Result]:
+    def not_announced(self, announced: Iterable[ReasonedLine]) -> dict[str, Result]:
         """Return the failures that no line announces, by id."""
         failing = {r.id: r for r in self.report.results if r.verdict in self.report.failing}
         for entry in announced:
@@ -187,7 +189,7 @@ class _Run:
                     failing.pop(name, None)
         return failing
 
-    def lines(self, announced: Sequence[ExpectedFailure]) -> dict[tuple[str, str], str]:
+    def lines(self, announced: Sequence[ReasonedLine]) -> dict[tuple[str, str], str]:
         """Return lines for all that is not announced, by word and pattern.
 
         The cause that reproduces most comes first.

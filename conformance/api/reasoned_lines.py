@@ -1,7 +1,4 @@
-"""Files for people to keep, one thing a line, the reason for it behind `#`.
-
-Other lines are blank or begin with `#`. Expected failures and skipped vectors are such files.
-"""
+"""The lines of a file that announces what happens: one thing a line, its reason behind `#`."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import translate
 from hashlib import sha256
-from typing import TypeVar
 
 from conformance.errors import UsageError
 from conformance.files import open_regular
@@ -28,16 +24,17 @@ _LINE = re.compile(r"(\S+)(?:\s+(?!#)(\S+))?\s*(.*)")
 class ReasonedLine:
     """Line number `line` of a file: what `word` says of what `pattern` names, and the reason.
 
-    Where `pattern` is of ids, `*` stands for any text and `?` for any one character.
+    Where `pattern` is of ids, `*` stands for any text and `?` for any one character. What the line
+    announces need not happen if it `may_pass`. With an `answer`, `Result.answer` of a mismatch, it
+    is about that alone.
     """
 
     line: int
     word: str
     pattern: str
     reason: str
-
-
-_Line = TypeVar("_Line", bound=ReasonedLine)
+    may_pass: bool = False
+    answer: str = ""
 
 
 def text_of(path: str | os.PathLike[str], what: str) -> str:
@@ -73,14 +70,14 @@ def said_of(path: str, digest: str) -> str:
 
 
 def lines_in(
-    text: str, path: str | os.PathLike[str], line_of: Callable[[int, str], _Line]
-) -> tuple[_Line, ...]:
+    text: str, path: str | os.PathLike[str], line_of: Callable[[int, str], ReasonedLine]
+) -> tuple[ReasonedLine, ...]:
     """Return the lines of a text that are neither blank nor comments.
 
     `line_of` makes each from its number and text, or raises ValueError with what is wrong about
     it. Raises UsageError, one line with path and number, for the first that is wrong.
     """
-    lines: dict[tuple[str, str], _Line] = {}
+    lines: dict[tuple[str, str], ReasonedLine] = {}
     wrong: list[str] = []
     for number, text_of_line in enumerate(text.split("\n"), 1):
         stripped = text_of_line.strip()
@@ -95,7 +92,7 @@ def lines_in(
             continue
         first = lines.setdefault((line.word, line.pattern), line)
         if first is not line:
-            same = f"{line.word} {quoted(line.pattern)}".strip()
+            same = f"{line.word} {quoted(line.pattern)}"
             wrong.append(f"{path}:{number}: {same} is already on line {first.line}")
     if wrong:
         rest = len(wrong) - 1

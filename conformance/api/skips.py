@@ -1,65 +1,40 @@
-"""Vectors that are not called at all, since one may hang a device: the file that lists them.
-
-One pattern of ids or one cause a line, its reason behind `#`; other lines are blank or begin
-with `#`:
-
-    MaxPool-8/float64/*          # 1234: hangs the device
-    cause same-lower-as-upper    # 1240: reads past its buffer where this fault shows
-"""
+"""Vectors that are not called at all, since one may hang a device, as a file announces."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from conformance.api.expected_failures import CAUSE
-from conformance.api.reasoned_lines import (
-    ReasonedLine,
-    digest_of,
-    lines_in,
-    matched,
-    of_no_vector,
-    reason_in,
-    split,
-    text_of,
-)
+from conformance.api.expected_failures import OF_CAUSE, SKIP, ExpectedFailures
+from conformance.api.reasoned_lines import ReasonedLine, digest_of, matched, of_no_vector
 from conformance.errors import UsageError
 from conformance.operators import operator_named
 from conformance.record.report import SkippedVector, Skips
 from conformance.settings import LARGE
+from conformance.text import listed
 from conformance.vectorfile.sources import Selected, Source, vectors_in
-
-if TYPE_CHECKING:
-    from conformance.diagnosis.claim import Claim
-
-_FORM = f"a line is PATTERN # REASON, or {CAUSE} NAME # REASON"
 
 
 @dataclass(frozen=True, slots=True)
-class SkipFile:
-    """A file of vectors to skip: where it is, and its lines.
-
-    The word of a line is "cause", or "" where the pattern is of ids.
-    """
+class Skipping:
+    """The lines of files that say which vectors to skip, where these are, and their digest."""
 
     path: str
     lines: tuple[ReasonedLine, ...]
     digest: str
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> SkipFile:
-        """Read a file; UsageError, one line with path and line number, if it is not sound."""
-        return cls.parse(text_of(path, "file of vectors to skip"), path=path)
-
-    @classmethod
-    def parse(cls, text: str, *, path: str | os.PathLike[str] = "") -> SkipFile:
-        """Return what the text of a file says; UsageError as in `read`."""
-        return cls(os.fspath(path), lines_in(text, path, _line), digest_of(text))
+    def of(cls, *files: ExpectedFailures | None) -> Skipping | None:
+        """Return what some files skip; None if they say nothing of that."""
+        given = [file for file in files if file is not None and file.of(SKIP)]
+        if not given:
+            return None
+        lines = (entry for file in given for entry in file.entries if entry.word == SKIP)
+        text = "".join(file.text for file in given)
+        return cls(listed([file.path for file in given]), (*lines,), digest_of(text))
 
     def applied(
         self,
@@ -79,7 +54,7 @@ class SkipFile:
         reasons, unmatched = self._by_pattern(sources)
         if of_some:
             unmatched = [*of_no_vector(unmatched, [source.operator for source in sources])]
-        causes = [line for line in self.lines if line.word == CAUSE]
+        causes = [line for line in self.lines if line.pattern.startswith(OF_CAUSE)]
         selected_all = sum(len(part.numbers) for part in selected) == sum(map(len, sources))
         whole = selected_all and not of_some
         for line in causes:
@@ -87,7 +62,7 @@ class SkipFile:
             for vector_id in found:
                 reasons.setdefault(vector_id, line.reason)
             if whole and not found:
-                unmatched.append(f"{CAUSE} {line.pattern}")
+                unmatched.append(line.pattern)
         left: list[Selected] = []
         skipped: list[SkippedVector] = []
         for part in selected:
@@ -104,7 +79,7 @@ class SkipFile:
         reasons: dict[str, str] = {}
         unmatched: list[str] = []
         for line in self.lines:
-            if line.word == CAUSE:
+            if line.pattern.startswith(OF_CAUSE):
                 continue
             found = matched(line.pattern, ordered)
             for vector_id in found:
@@ -123,34 +98,11 @@ def joined(parts: Sequence[Skips | None]) -> Skips | None:
     return replace(skips[0], vectors=vectors)
 
 
-def _line(number: int, text: str) -> ReasonedLine:
-    """Return what a line says, or raise ValueError with what is wrong about it."""
-    word, pattern, rest = split(text)
-    if word == CAUSE and not pattern:
-        raise ValueError(f"{CAUSE} of what? {_FORM}")
-    if word != CAUSE and pattern:
-        raise ValueError(f"{text.removeprefix(word).strip()!r} is no reason; {_FORM}")
-    named = pattern or word
-    reason = reason_in(rest, named, _FORM)
-    if pattern:
-        _faults_named(pattern)
-    return ReasonedLine(number, CAUSE if pattern else "", named, reason)
-
-
-def _faults_named(cause: str) -> Claim:
-    """Return a cause that names faults; ValueError where it names none."""
-    from conformance.diagnosis.named_causes import cause_named  # noqa: PLC0415 - only for these
-
-    named = cause_named(cause)
-    if not named.faults:
-        raise ValueError(f"{cause!r} says nothing of vectors that were never called")
-    return named
-
-
 def _caused(
     line: ReasonedLine, selected: Sequence[Selected], pins: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield the ids of the vectors, of those selected, whose answers a cause changes."""
+    from conformance.diagnosis.named_causes import cause_named  # noqa: PLC0415 - as below
     from conformance.diagnosis.predictions import Predictions  # noqa: PLC0415 - as below
     from conformance.faults.baseline import (  # noqa: PLC0415 - the whole catalogue
         Baseline,
@@ -158,7 +110,8 @@ def _caused(
         right_operator,
     )
 
-    cause, predictions = _faults_named(line.pattern), Predictions(lambda _: pins)
+    named = line.pattern.removeprefix(OF_CAUSE)
+    cause, predictions = cause_named(named), Predictions(lambda _: pins)
     for part in selected:
         operator = part.source.operator
         concerned = tuple(
@@ -167,7 +120,7 @@ def _caused(
         if not concerned or not len(part.numbers):
             continue
         if LARGE in part.source.tiers:
-            raise UsageError(f"tier large has patterns to skip, not causes: {line.pattern}")
+            raise UsageError(f"tier large has patterns to skip, not causes: {named}")
         wrong, right = PlantedFaults(concerned, operator, pins), right_operator(operator, pins)
         for vector in vectors_in(part.source, part.numbers):
             changed = wrong.answer(Baseline(vector.case, right)) is not None

@@ -135,6 +135,7 @@ class TestAgain:
             ("mismatch a # 1", {"a": "crashed"}, "crashed a # found: odd\n"),
             ("mismatch? a # 1", {"a": "conforms"}, ""),
             (f"cause? {CAUSED} # 1", {"a": "conforms"}, ""),
+            ("skip a # 1", {"a": "conforms"}, ""),
         ],
     )
     def test_a_line_of_people_stays_where_nothing_contradicts_it(self, line, verdicts, new):

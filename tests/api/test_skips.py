@@ -6,8 +6,8 @@ import pytest
 from support.fakes import check, pool, ramp, right, vector
 
 from conformance.api.diff import diff
+from conformance.api.expected_failures import ExpectedFailures
 from conformance.api.merge import merge
-from conformance.api.skips import SkipFile
 from conformance.dtypes import FLOATS
 from conformance.errors import UsageError
 from conformance.record import jsonl
@@ -20,14 +20,6 @@ VECTORS = [
     *SAME,
     vector(ramp(1, 1, 2), id="MaxPool-1/1", operator="MaxPool-1"),
 ]
-FORM = "a line is PATTERN # REASON, or cause NAME # REASON"
-
-
-def refused(text):
-    """Return the message that refuses a file called "f"."""
-    with pytest.raises(UsageError) as caught:
-        SkipFile.parse(text, path="f")
-    return str(caught.value)
 
 
 @pytest.fixture
@@ -43,43 +35,28 @@ def run(tmp_path):
 
 
 class TestFile:
-    """What a file may say."""
-
-    def test_a_line_is_a_pattern_or_a_cause_and_a_reason(self):
-        text = "# ours\n\nAvgPool-1/*  # 12: hangs # really\r\n cause same-lower-as-upper # why\n"
-        found = [(e.line, e.word, e.pattern, e.reason) for e in SkipFile.parse(text).lines]
-        assert found == [
-            (3, "", "AvgPool-1/*", "12: hangs # really"),
-            (4, "cause", "same-lower-as-upper", "why"),
-        ]
+    """What a file may say; tests of expected failures say the same of its other lines."""
 
     @pytest.mark.parametrize(
         ("line", "said"),
         [
-            ("a", f"f:1: 'a' has no reason; {FORM}"),
-            ("a #  ", f"f:1: 'a' has no reason; {FORM}"),
-            ("cause # a", f"f:1: cause of what? {FORM}"),
-            ("mismatch a # b", f"f:1: 'a # b' is no reason; {FORM}"),
-            ("cause nope # a", "f:1: no cause 'nope'; see conformance faults"),
-            ("x # once\nx # twice", "f:2: 'x' is already on line 1"),
+            ("skip? a # b", "f:1: skip?: what is skipped is not called, and cannot pass"),
+            ("skip # a", "f:1: skip of what?"),
+            ("skip cause=nope # a", "f:1: no cause 'nope'; see conformance faults"),
             (
-                "cause rule:values:channel>=6:zero # a",
+                "skip cause=rule:values:channel>=6:zero # a",
                 "f:1: 'rule:values:channel>=6:zero' says nothing of vectors that were never called",
             ),
         ],
     )
     def test_a_wrong_line_is_named(self, line, said):
-        assert refused(line) == said
+        with pytest.raises(UsageError) as caught:
+            ExpectedFailures.parse(line, path="f")
+        assert str(caught.value).startswith(said)
 
     def test_a_file_that_is_not_there_is_wrong_usage(self, tmp_path):
         with pytest.raises(UsageError, match=r"file of vectors to skip .*: No such file"):
             check(right, VECTORS, skip=tmp_path / "none")
-
-    def test_a_huge_file_is_refused(self, tmp_path):
-        path = tmp_path / "skip"
-        path.write_bytes(b"#" * ((1 << 24) + 1))
-        with pytest.raises(UsageError, match="more than 16 MiB: no file of vectors to skip"):
-            SkipFile.read(path)
 
 
 class TestRun:
@@ -93,7 +70,7 @@ class TestRun:
             called.add((operator, inputs[0].shape))
             return right(operator, inputs, attributes)
 
-        report = run("AvgPool-1/? # hangs", backend=backend, variations="none")
+        report = run("skip AvgPool-1/? # hangs", backend=backend, variations="none")
         kept = [each.case for each in (*SAME, VECTORS[-1])]
         assert called == {(case.operator, case.data.shape) for case in kept}
         assert [(each.id, each.reason) for each in report.skipped] == [
@@ -101,46 +78,52 @@ class TestRun:
         ]
 
     def test_it_is_counted_as_not_run(self, run):
-        report = run("AvgPool-1/? # hangs")
+        report = run("skip AvgPool-1/? # hangs")
         assert report.ok
         assert (len(report.results), report.not_run, report.complete) == (3, 4, True)
 
     def test_a_run_of_nothing_is_not_ok(self, run):
-        assert run("* # all").problems == ("nothing was run",)
+        assert run("skip * # all").problems == ("nothing was run",)
 
     def test_a_cause_skips_the_vectors_whose_answers_it_changes(self, run):
         """Only an odd cell of padding lies on one side."""
-        report = run("cause same-lower-as-upper # 13")
+        report = run("skip cause=same-lower-as-upper # 13")
         assert [(each.id, each.reason) for each in report.skipped] == [("AvgPool-1/same/7", "13")]
 
     def test_a_cause_under_a_condition_skips_nothing_elsewhere(self, run):
         """The type of all these is float32."""
         skipped = {
-            name: run(f"cause same-lower-as-upper:dtype={name} # 13").skipped for name in FLOATS
+            name: run(f"skip cause=same-lower-as-upper:dtype={name} # 13").skipped
+            for name in FLOATS
         }
         assert [name for name, vectors in skipped.items() if vectors] == ["float32"]
 
     def test_a_reason_is_that_of_the_first_pattern_that_matches(self, run):
-        report = run("*/1 # one\n*Max* # max")
+        report = run("skip */1 # one\nskip *Max* # max")
         assert {each.id: each.reason for each in report.skipped}["MaxPool-1/1"] == "one"
 
     @pytest.mark.parametrize(
-        "line", ["nothing/* # a", "cause same-lower-as-upper # a", "cause dilations-ignored # a"]
+        "line",
+        [
+            "skip nothing/* # a",
+            "skip cause=same-lower-as-upper # a",
+            "skip cause=dilations-ignored # a",
+        ],
     )
     def test_a_line_that_matches_nothing_makes_a_run_not_ok(self, run, line):
         plain = [each for each in VECTORS if each not in SAME]
         report = run(line, plain)
         assert report.problems == ("1 to skip but of no vector",)
-        assert report.skips.unmatched == (line.partition(" #")[0],)
+        assert report.skips.unmatched == (line.split()[1],)
 
     @pytest.mark.parametrize(
         ("line", "unmatched"),
         [
-            ("AvgPool-1/gone # a", ()),
-            ("A*/gone # a", ()),
-            ("cause same-lower-as-upper # a", ()),
-            ("MaxPool-1/gone # a", ("MaxPool-1/gone",)),
-            ("elsewhere/gone # a", ("elsewhere/gone",)),
+            ("skip AvgPool-1/gone # a", ()),
+            ("skip A*/gone # a", ()),
+            ("skip cause=same-lower-as-upper # a", ()),
+            ("skip MaxPool-1/gone # a", ("MaxPool-1/gone",)),
+            ("skip elsewhere/gone # a", ("elsewhere/gone",)),
         ],
     )
     def test_a_line_about_operators_that_were_not_asked_for_is_not_stale(
@@ -153,9 +136,27 @@ class TestRun:
 
     def test_what_is_not_selected_may_be_matched(self, run):
         """Another tier, or shard, has it."""
-        report = run("cause same-lower-as-upper # a\nAvgPool-1/1 # b", operators="MaxPool-1")
+        report = run(
+            "skip cause=same-lower-as-upper # a\nskip AvgPool-1/1 # b", operators="MaxPool-1"
+        )
         assert report.ok
         assert (report.skipped, report.skips.unmatched) == ((), ())
+
+
+def test_a_file_of_expected_failures_may_say_what_is_skipped(run, tmp_path):
+    """So may two files, each about other vectors; what fails is expected as ever."""
+    path = tmp_path / "known.txt"
+    path.write_text("mismatch MaxPool-1/* # 1\nskip AvgPool-1/1 # 2\n", "utf-8")
+
+    def wrong(operator, inputs, attributes):
+        return right(operator, inputs, attributes) + (operator == "MaxPool-1")
+
+    text = "skip AvgPool-1/2 # 3\nmismatch * # unread"
+    report = run(text, backend=wrong, expected_failures=path)
+    assert report.ok
+    skipped = {each.id: each.reason for each in report.skipped}
+    assert skipped == {"AvgPool-1/1": "2", "AvgPool-1/2": "3"}
+    assert report.skips.path == f"{path} and {tmp_path / 'skip.txt'}"
 
 
 class TestFloors:
@@ -171,25 +172,27 @@ class TestFloors:
         ],
     )
     def test_a_floor_counts_it(self, run, options, problem):
-        assert run("AvgPool-1/? # hangs", **options).problems == ((problem,) if problem else ())
+        assert run("skip AvgPool-1/? # hangs", **options).problems == (
+            (problem,) if problem else ()
+        )
 
     def test_it_is_lost_since_a_baseline_in_which_it_conforms(self, run, tmp_path):
         base = tmp_path / "base.jsonl"
         jsonl.write(check(right, VECTORS), base)
-        report = run("AvgPool-1/1 # hangs", baseline=base)
+        report = run("skip AvgPool-1/1 # hangs", baseline=base)
         assert report.support.lost == ("AvgPool-1/1",)
         assert report.problems == (f"1 lost since {base}",)
 
 
 def test_a_saved_report_has_what_was_skipped(run, tmp_path):
-    report = run("AvgPool-1/1 # hangs\nnothing # b")
+    report = run("skip AvgPool-1/1 # hangs\nskip nothing # b")
     path = tmp_path / "report.jsonl"
     jsonl.write(report, path)
     assert jsonl.read(path).skips == report.skips
 
 
 def test_shards_skip_together_what_the_run_skips(run):
-    text = "AvgPool-1/? # hangs\nnothing # b"
+    text = "skip AvgPool-1/? # hangs\nskip nothing # b"
     parts = {f"{n}": run(text, shard=f"{n}/2") for n in (1, 2)}
     merged, whole = merge(parts), run(text)
     assert {*merged.skipped} == {*whole.skipped}
@@ -198,7 +201,10 @@ def test_shards_skip_together_what_the_run_skips(run):
 
 
 def test_shards_of_other_files_are_not_of_one_run(run):
-    parts = {"a": run("AvgPool-1/? # hangs", shard="1/2"), "b": check(right, VECTORS, shard="2/2")}
+    parts = {
+        "a": run("skip AvgPool-1/? # hangs", shard="1/2"),
+        "b": check(right, VECTORS, shard="2/2"),
+    }
     with pytest.raises(
         UsageError, match=r"not of one run: vectors to skip: a file with .* and none"
     ):
@@ -207,11 +213,14 @@ def test_shards_of_other_files_are_not_of_one_run(run):
 
 def test_shards_of_files_of_one_name_and_other_content_are_not_of_one_run(run):
     """One that skips everything would pass for the rest; where the file is does not matter."""
-    parts = {"a": run("AvgPool-1/1 # hangs", shard="1/2"), "b": run("* # hangs", shard="2/2")}
+    parts = {
+        "a": run("skip AvgPool-1/1 # hangs", shard="1/2"),
+        "b": run("skip * # hangs", shard="2/2"),
+    }
     assert parts["a"].skips.path == parts["b"].skips.path
     with pytest.raises(UsageError, match="not of one run: vectors to skip: a file with digest"):
         merge(parts)
-    alike = {**parts, "b": run("AvgPool-1/1 # hangs", shard="2/2")}
+    alike = {**parts, "b": run("skip AvgPool-1/1 # hangs", shard="2/2")}
     elsewhere = replace(alike["b"], skips=replace(alike["b"].skips, path="elsewhere"))
     assert merge({**alike, "b": elsewhere}).skipped == merge(alike).skipped
     (caveat,) = diff(alike["a"], replace(parts["a"], skips=parts["b"].skips)).caveats

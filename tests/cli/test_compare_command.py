@@ -100,7 +100,7 @@ def test_wrong_usage_is_one_line(compare, given, said):
 
 def test_what_a_file_skips_is_called_in_no_backend(compare, folder):
     """It would hang the device in each; the page counts it apart, with the reason."""
-    (folder / "skip.txt").write_text("AvgPool-1/* # 12: hangs\nMaxPool-1/* # 13: too\n")
+    (folder / "skip.txt").write_text("skip AvgPool-1/* # 12: hangs\nskip MaxPool-1/* # 13: too\n")
     given = ["--skip", "skip.txt", "--json", "skipped.json", "--markdown", "skipped.md"]
     done = compare("numpy", "b.py:right", ".", *given)
     assert "2 backends, 0 vectors" in done.stdout

@@ -196,26 +196,26 @@ class TestOutcomes:
 
     def test_a_vector_to_skip_is_not_called(self, suite, pytester):
         """The backend would crash, in the process of pytest."""
-        (pytester.path / "skip").write_text("*/ceil # 12: crashes\n")
+        (pytester.path / "skip").write_text("skip */ceil # 12: crashes\n")
         result = suite("lost", "--conformance-skip", "skip", "-rs")
         result.assert_outcomes(passed=5, skipped=1)
         result.stdout.fnmatch_lines(["SKIPPED*skipped: 12: crashes"])
 
     def test_a_session_in_which_all_is_skipped_fails(self, suite, pytester):
-        (pytester.path / "skip").write_text("* # all\n")
+        (pytester.path / "skip").write_text("skip * # all\n")
         result = suite("right", "--conformance-skip", "skip")
         result.assert_outcomes(failed=1, skipped=5)
         result.stdout.fnmatch_lines(["nothing was run"])
 
     def test_a_floor_counts_what_is_skipped_as_not_supported(self, suite, pytester):
-        (pytester.path / "skip").write_text("*/ceil # 12: crashes\n")
+        (pytester.path / "skip").write_text("skip */ceil # 12: crashes\n")
         floor = ("--conformance-min-supported", "100%")
         result = suite("right", "--conformance-skip", "skip", *floor)
         result.assert_outcomes(passed=4, skipped=1, failed=1)
         result.stdout.fnmatch_lines(["floor 100%: 4 of 5 vectors supported, 5 needed"])
 
     def test_a_pattern_to_skip_that_matches_nothing_is_wrong_usage(self, suite, pytester):
-        (pytester.path / "skip").write_text("*/cel # 12: crashes\n")
+        (pytester.path / "skip").write_text("skip */cel # 12: crashes\n")
         result = suite("right", "--conformance-skip", "skip")
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         result.stderr.fnmatch_lines(["ERROR: skip: no vector matches */cel"])
@@ -584,7 +584,7 @@ class TestDecorator:
         result.assert_outcomes(passed=3, skipped=1, xfailed=1)
 
     def test_a_vector_to_skip_is_not_called(self, tested, pytester):
-        (pytester.path / "skip").write_text("*/ceil # 12: crashes\n")
+        (pytester.path / "skip").write_text("skip */ceil # 12: crashes\n")
         result = tested(
             "@vectors(path='AvgPool-1.h5', skip='skip')\n"
             "def test_kernel(vector):\n"
