@@ -189,7 +189,7 @@ class Settings:
     skip: Annotated[
         str | os.PathLike[str] | None,
         Option(
-            "Another such file, of which its vectors to skip alone are meant; no floor counts these.",
+            "Another such file, of which the vectors to skip alone are meant.",
             "path",
             metavar="FILE",
         ),

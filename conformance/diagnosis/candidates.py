@@ -12,10 +12,10 @@ from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim, behaviour_of
 from conformance.diagnosis.common_numbers import of_common_numbers
 from conformance.diagnosis.features import thinned
-from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.reproduce import Observation, equal_numbers
 from conformance.diagnosis.sample import Sample
+from conformance.diagnosis.substitutes import Instead
 from conformance.faults.atoms import KINDS, faults_of
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault, Together

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from conformance.diagnosis.conditions import Conjunction, place_words, where_words
-from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.sample import OF_ELEMENTS, Manner
+from conformance.diagnosis.substitutes import Instead
 from conformance.faults.fault import IN_GRADIENT, Fault, Together
 
 Places = tuple[Conjunction, ...]

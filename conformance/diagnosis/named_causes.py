@@ -31,9 +31,9 @@ from conformance.diagnosis.claim import (
 )
 from conformance.diagnosis.conditions import Condition, Conjunction, Quantifier, Relation
 from conformance.diagnosis.elements import KINDS
-from conformance.diagnosis.instead import Instead, constant
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Manner, Sample
+from conformance.diagnosis.substitutes import Instead, constant
 from conformance.errors import UsageError
 from conformance.faults.atoms import by_words
 from conformance.faults.catalogue import CATALOGUE, fault_named

@@ -39,9 +39,9 @@ from conformance.diagnosis.elements import (
     Layout,
     features_of,
 )
-from conformance.diagnosis.instead import Instead, instead_of
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Sample
+from conformance.diagnosis.substitutes import Instead, instead_of
 from conformance.vector import Case
 
 Ints = npt.NDArray[np.int64]

@@ -13,10 +13,10 @@ from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import faults_instead
 from conformance.diagnosis.claim import EVERYWHERE, Claim, Places
 from conformance.diagnosis.features import thinned
-from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.rule_learning import Edge, Rule, learned, rows_of
 from conformance.diagnosis.sample import Sample
+from conformance.diagnosis.substitutes import Instead
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import Trying, tells_elements_apart
 from conformance.faults.fault import Fault

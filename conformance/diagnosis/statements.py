@@ -11,12 +11,12 @@ from typing import Any
 from conformance.diagnosis.claim import TOGETHER, Claim, behaviour_of
 from conformance.diagnosis.features import condition
 from conformance.diagnosis.named_causes import word_of
-from conformance.diagnosis.places import places
 from conformance.diagnosis.reproduce import Match
 from conformance.diagnosis.search import Fit
 from conformance.diagnosis.state import StateFinding
 from conformance.diagnosis.traits import traits
 from conformance.diagnosis.varied import VariedFinding
+from conformance.diagnosis.where_wrong import where_wrong
 from conformance.faults.catalogue import CATALOGUE
 from conformance.record.report import Diagnosis, Proof, WrongCalls, added_up
 from conformance.record.words import how_called
@@ -112,7 +112,7 @@ class Failures:
             _NOTHING_SHARED if not words and self.others else "",
             f"in each of them, {listed(odd)}" if odd else "",
             _BESIDE if beside else "",
-            places([self.pairs[i] for i in left]),
+            where_wrong([self.pairs[i] for i in left]),
         )
         return _summarized(
             self._diagnosis(left),

@@ -13,7 +13,7 @@ from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.limits import STEPS_OF_A_CASE
 from conformance.diagnosis.reproduce import Observation, Reproductions
 from conformance.faults import CATALOGUE, Fault, fault_named
-from conformance.fuzz.evaluator import Failure
+from conformance.fuzz.examiner import Failure
 from conformance.fuzz.signature import Signature
 from conformance.operators import operator_named
 from conformance.record.report import RETURNED, Diagnosis

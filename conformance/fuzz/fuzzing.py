@@ -21,7 +21,7 @@ from conformance.errors import ConformanceError, UsageError
 from conformance.fuzz.caller import Called
 from conformance.fuzz.causes import Cause, Causes
 from conformance.fuzz.drawing import GROUP, Drawing, Place, Prepared, first_failing, group_at
-from conformance.fuzz.evaluator import Examiner, Failure
+from conformance.fuzz.examiner import Examiner, Failure
 from conformance.fuzz.findings import Finding, FuzzReport
 from conformance.fuzz.followed_readings import size_of
 from conformance.fuzz.saving import Corpus

@@ -13,8 +13,8 @@ import numpy as np
 from conformance.backends.answer import NOT_RUN, arrays_of
 from conformance.backends.runner import Answers, Calls, Runner, Stopped
 from conformance.batch import Batch, Ints
-from conformance.judging.cheap_first import Forecast, cheap_first
 from conformance.judging.judge import judge
+from conformance.judging.schedule import Forecast, cheap_first
 from conformance.judging.tally import INTERRUPTED, Tally
 from conformance.judging.varied_calls import VariedCalls
 from conformance.record.report import (

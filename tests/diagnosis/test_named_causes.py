@@ -9,11 +9,11 @@ from support.fakes import pool, vector
 from conformance.cases.near import Feature
 from conformance.diagnosis.claim import Claim, Planted, Substitute, planted, with_gradients
 from conformance.diagnosis.conditions import Condition
-from conformance.diagnosis.instead import constant, instead_of
 from conformance.diagnosis.laboratory import samples_from
 from conformance.diagnosis.named_causes import cause_named, explaining, word_of
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Sample
+from conformance.diagnosis.substitutes import constant, instead_of
 from conformance.faults import Fault, fault_named
 from conformance.faults.atoms import by_words
 from conformance.faults.concerns import EVERY

@@ -8,9 +8,9 @@ from support.samples import sample
 from conformance.cases.near import Feature
 from conformance.diagnosis.claim import Claim, Substitute
 from conformance.diagnosis.conditions import Condition
-from conformance.diagnosis.instead import Instead
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Sample
+from conformance.diagnosis.substitutes import Instead
 
 ZERO = Instead("zero", lambda layout: np.zeros(layout.shape))
 IN_CHANNEL_1 = ((Condition(Feature("channel"), "is", 1.0),),)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector
 
-from conformance.diagnosis.places import places
+from conformance.diagnosis.where_wrong import where_wrong
 
 PLANE = {"kernel": [2, 2], "strides": [1, 1], "pads_begin": [1, 1], "pads_end": [0, 0]}
 
@@ -37,16 +37,18 @@ def wrong_at(*index, shape=(1, 5, 4, 4)):
 )
 def test_a_place_that_all_wrong_elements_share_is_named(index, words):
     """The narrowest first; another if it says more."""
-    assert places([wrong_at(*index), wrong_at(*index, shape=(2, 5, 3, 6))]) == words
+    assert where_wrong([wrong_at(*index), wrong_at(*index, shape=(2, 5, 3, 6))]) == words
 
 
 def test_places_of_different_failures_may_have_nothing_in_common():
     """Which is said, too."""
     failures = [wrong_at(0, 0, 0, 0), wrong_at(0, 4, 3, 3), wrong_at(0, 2, 1, 2)]
-    assert places(failures) == ("about 1% of the elements are wrong, in no place common to all")
+    assert where_wrong(failures) == (
+        "about 1% of the elements are wrong, in no place common to all"
+    )
 
 
 def test_an_output_of_another_shape_has_no_places():
     """Nor has an exception."""
     case, _ = wrong_at(0)
-    assert places([(case, (np.zeros((1, 2), np.float32),)), (case, None)]) == ""
+    assert where_wrong([(case, (np.zeros((1, 2), np.float32),)), (case, None)]) == ""

@@ -7,7 +7,7 @@ import pytest
 from support.fakes import altered
 
 from conformance import check, load_backend, open_vectors
-from conformance.judging.cheap_first import Forecast, cheap_first, steps_of
+from conformance.judging.schedule import Forecast, cheap_first, steps_of
 from conformance.vectorfile.sources import Selected, chosen
 
 OPERATORS = ("AvgPool-1", "MaxPool-1")

@@ -6,7 +6,7 @@ from support.fakes import pool, vector
 from support.samples import sample
 
 from conformance.diagnosis.elements import layout_of
-from conformance.diagnosis.instead import Instead, instead_of
+from conformance.diagnosis.substitutes import Instead, instead_of
 
 PLANE = {"kernel": [2, 3], "strides": [1, 2], "pads_begin": [1, 0], "pads_end": [1, 1]}
 

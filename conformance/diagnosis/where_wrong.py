@@ -45,7 +45,7 @@ _PLACES: Sequence[_Place] = (
 )
 
 
-def places(failures: Sequence[tuple[Vector, Outputs | None]]) -> str:
+def where_wrong(failures: Sequence[tuple[Vector, Outputs | None]]) -> str:
     """Say where the wrong elements of all failures lie; "" where no elements can be compared.
 
     Some failures of different kinds are looked at.
