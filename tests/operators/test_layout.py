@@ -15,9 +15,11 @@ from conformance.batch import batch_of
 from conformance.cases.strategies import cases
 from conformance.cases.sweep.invalid_cases import invalid
 from conformance.cases.sweep.layouts import layouts
+from conformance.cases.sweep.sweep_model import cases_of
 from conformance.cases.sweep.worked_examples import examples
 from conformance.errors import InvalidCase
-from conformance.export.safetensors_export import Tensors, cases_of
+from conformance.export import safetensors_export
+from conformance.export.safetensors_export import Tensors
 from conformance.faults import faulty
 from conformance.faults.catalogue import fault_named
 from conformance.operators import OPERATORS, vector_of
@@ -120,7 +122,7 @@ def test_a_backend_that_knows_the_layout_conforms(isolate):
 def test_vectors_that_are_exported_are_those_of_a_backend():
     case = next(cases_of(layouts(OPERATORS["WebNN-maxPool2d-backward"])))
     tensors = Tensors()
-    (stored,) = cases_of(batch_of([vector_of(case)]), tensors)
+    (stored,) = safetensors_export.cases_of(batch_of([vector_of(case)]), tensors)
     shapes = [tensors.by_name[name].shape for name in stored["inputs"]]
     (output,) = stored["accepted"][0]["outputs"]
     assert shapes == [(1, 2, 3, 3), (1, 4, 6, 3)]

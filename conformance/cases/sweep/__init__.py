@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from math import prod
 
@@ -17,12 +18,7 @@ from conformance.cases.sweep.few_shapes import few_shapes
 from conformance.cases.sweep.further_words import further_words
 from conformance.cases.sweep.hard_divisions import hard_divisions
 from conformance.cases.sweep.invalid_cases import invalid
-from conformance.cases.sweep.ladders import (
-    axes_alone,
-    deep_windows,
-    ladders,
-    long_rows,
-)
+from conformance.cases.sweep.ladders import axes_alone, deep_windows, ladders, long_rows
 from conformance.cases.sweep.layouts import layouts, output_sizes
 from conformance.cases.sweep.lookalikes import lookalikes, of_one_checksum
 from conformance.cases.sweep.narrow_types import integer_sums, narrow_floats
@@ -48,11 +44,6 @@ Table = Callable[[Operator], Iterator[CaseSpec]]
 """Cases of a kind, as rows for any operator: none for one that has no such."""
 
 
-def invalid_apart(operator: Operator) -> Iterator[CaseSpec]:
-    """Yield the invalid cases of attributes that other cases leave out."""
-    return invalid(operator, apart=True)
-
-
 _SHARED: dict[Table, int] = {
     special: 2,
     neighbours: 4,
@@ -62,7 +53,7 @@ _SHARED: dict[Table, int] = {
     lookalikes: 6,
     layouts: 3,
     output_sizes: 3,
-    invalid_apart: 6,
+    partial(invalid, apart=True): 6,
 }
 """Tables of steps that gradients share with their operators, which test them: of which cases
 gradients have every how many. Their covering arrays are of less strength for the same reason."""
@@ -85,7 +76,6 @@ _SMALL, _BRIEF = 2048, 160
 class Collection:
     """The cases of one operator and tier, streamed, and the covering arrays behind them."""
 
-    operator: str
     cases: Iterator[Case]
     arrays: list[Covered]
 
@@ -135,14 +125,14 @@ def collect(
     arrays = arrays_of(operator, strength, seed, progress)
     if max_shapes:
         few = few_shapes(definition, arrays, max_shapes)
-        return Collection(operator, cases_of(few, seed=seed), [])
+        return Collection(cases_of(few, seed=seed), [])
     tiers = TIERS[: 1 + TIERS.index("smoke" if definition.levels == "least" else tier)]
     every = chain(
         examples(definition),
         _swept(definition, arrays, tier),
         map(_with_tier, of_no_array(definition)),
     )
-    return Collection(operator, cases_of(every, seed=seed, tiers=tiers), arrays)
+    return Collection(cases_of(every, seed=seed, tiers=tiers), arrays)
 
 
 def of_no_array(operator: Operator) -> Iterator[CaseSpec]:

@@ -126,14 +126,6 @@ def _spec(
     for role, attribute in suited.scalars(operator).items():
         values = suited.scalar_values(attribute, max(fewest, len(axes)))
         scalars[role] = values[turn // len(geometries) % len(values)]
-    return case_of_axes(
-        operator,
-        planes,
-        axes,
-        pattern,
-        dtype,
-        {**scalars, **words[turn // 2 % len(words)]},
-        tags=("kind of number",),
-        gradient=gradient,
-        **others,
-    )
+    said, tags = {**scalars, **words[turn // 2 % len(words)]}, ("kind of number",)
+    numbers = operator, planes, axes, pattern, dtype, said
+    return case_of_axes(*numbers, tags=tags, gradient=gradient, **others)

@@ -101,8 +101,7 @@ def _specs(
     """
     axes = (axis, *(Axis(1),) * (operator.axes[0] - 1))
     dtype, pattern = data[0]
-    spec = case_of_axes(
-        *(operator, (1, _CHANNELS), axes, pattern), dtype=dtype, words=words, tier="exhaustive"
-    )
+    planes = 1, _CHANNELS
+    spec = case_of_axes(operator, planes, axes, pattern, dtype, words, tier="exhaustive")
     for dtype, pattern in data:
         yield replace(spec, dtype=dtype, pattern=pattern)

@@ -73,13 +73,10 @@ def further_words(operator: Operator) -> Iterator[CaseSpec]:
     for role in operator.of_roles(_ROWS):
         rows = (row for row in _ROWS[role] if row[0] in operator.dtypes)
         for turn, (dtype, pattern, word, padding, *encoding) in enumerate(rows):
-            numbers = zip(("input_scale", "input_zero_point"), encoding, strict=False)
+            planes, axes = _GEOMETRIES[turn % len(_GEOMETRIES)]
+            numbers = dict(zip(("input_scale", "input_zero_point"), encoding, strict=False))
+            words = {role: word, **numbers, "auto_pad": padding}
+            tier = "smoke" if turn < _SMOKE else "standard"
             yield case_of_axes(
-                operator,
-                *_GEOMETRIES[turn % len(_GEOMETRIES)],
-                pattern,
-                dtype=dtype,
-                words={role: word, **dict(numbers), "auto_pad": padding},
-                tier="smoke" if turn < _SMOKE else "standard",
-                tags=(role,),
+                operator, planes, axes, pattern, dtype, words, tier=tier, tags=(role,)
             )

@@ -49,15 +49,9 @@ def hard_divisions(operator: Operator) -> Iterator[CaseSpec]:
         axes[place] = _divided(operator, pair, mode or "explicit", turn % 2)
         cells = prod(axis.cells(operator) for axis in axes)
         types = suited.with_bounds(operator, suited.types(operator), cells, rank)
-        yield case_of_axes(
-            operator,
-            (1, 1),
-            axes,
-            "names",
-            dtype=types[(turn + place) % len(types)],
-            words={**words, **({"auto_pad": mode} if mode else {})},
-            tags=("hard division",),
-        )
+        dtype, tags = types[(turn + place) % len(types)], ("hard division",)
+        said = {**words, "auto_pad": mode} if mode else words
+        yield case_of_axes(operator, (1, 1), axes, "names", dtype, said, tags=tags)
 
 
 def _divided(operator: Operator, pair: tuple[int, int], auto_pad: str, padded: int) -> Axis:

@@ -103,15 +103,9 @@ def deep_windows(operator: Operator) -> Iterator[CaseSpec]:
     if operator.forward is not None:  # as large as the data: the gradient tells channels apart
         dtype = suited.floats(operator)[0]
         pattern = "ones" if operator.forward.reduction.sums else "index"
-    yield case_of_axes(
-        operator,
-        (1, _DEEP),
-        [Axis(side, side)] * rank,
-        pattern,
-        dtype=dtype,
-        tier=suited.kind_tier(operator),
-        tags=("many channels with a large window",),
-    )
+    axes, tier = [Axis(side, side)] * rank, suited.kind_tier(operator)
+    tags = ("many channels with a large window",)
+    yield case_of_axes(operator, (1, _DEEP), axes, pattern, dtype, tier=tier, tags=tags)
 
 
 def ladders(operator: Operator) -> Iterator[CaseSpec]:
@@ -128,15 +122,9 @@ def ladders(operator: Operator) -> Iterator[CaseSpec]:
                 continue
             dtype = types[turn % len(types)]
             if prod((*planes, *sizes(axes))) * dtype_of(dtype).itemsize <= _MOST_BYTES:
-                yield case_of_axes(
-                    operator,
-                    planes,
-                    axes,
-                    "names" if cells <= _DENSE else "edges",
-                    dtype=dtype,
-                    words=words[turn // 2 % len(words)],
-                    tags=(f"large: {what}, {number:,}",),
-                )
+                pattern = "names" if cells <= _DENSE else "edges"
+                said, tags = words[turn // 2 % len(words)], (f"large: {what}, {number:,}",)
+                yield case_of_axes(operator, planes, axes, pattern, dtype, said, tags=tags)
 
 
 def _rungs(operator: Operator, n: int, step: int) -> Iterator[_Rung]:

@@ -92,14 +92,9 @@ def of_one_checksum(operator: Operator) -> Iterator[CaseSpec]:
     """
     few = operator.is_gradient and operator.levels != "least"
     for number, (planes, axes) in enumerate(_ONE_CHECKSUM):
-        spec = case_of_axes(
-            operator,
-            planes,
-            axes,
-            "names",
-            tier="standard" if number or few else "smoke",
-            tags=("taken for one another: numbers in another order",),
-        )
+        tier = "standard" if number or few else "smoke"
+        tags = ("taken for one another: numbers in another order",)
+        spec = case_of_axes(operator, planes, axes, "names", tier=tier, tags=tags)
         yield replace(spec, inputs=build(spec, seed=0).inputs)
         yield replace(spec, inputs=tuple(map(_inner_reversed, build(spec, seed=0).inputs)))
 

@@ -229,12 +229,7 @@ def _cases(
             dtype, pattern = kind
             tag = what or f"type {dtype}"
             yield case_of_axes(
-                operator,
-                planes,
-                axes,
-                pattern,
-                dtype=dtype,
-                words={**words, **others},
+                *(operator, planes, axes, pattern, dtype, {**words, **others}),
                 roles=(*_ROLES, *dilated),
                 tier="smoke" if tag in _IN_SMOKE and kind != half else "standard",
                 source=source,
@@ -441,12 +436,9 @@ def _without_kernel(operator: Operator) -> Iterator[CaseSpec]:
     axes = (Axis(5, 5), Axis(4, 4), Axis(3, 3))[: suited.axes(operator)[-1]]
     choices = suited.word_choices(operator, "rounding", "include_pad")
     for padded, words in product((False, True), choices):
+        pads = [axis._replace(pads_begin=int(padded), pads_end=2 * padded) for axis in axes]
         yield case_of_axes(
-            operator,
-            (2, 3),
-            [axis._replace(pads_begin=int(padded), pads_end=2 * padded) for axis in axes],
-            "integers",
-            words=words,
+            *(operator, (2, 3), pads, "integers", "", words),
             roles=Axis._fields[2:],  # all but the kernel
             tier="smoke",
             tags=("a kernel as large as the plane",),
@@ -479,15 +471,11 @@ def _halves(operator: Operator) -> Iterator[CaseSpec]:
         whole = (1, 7), tuple(Axis(k, k, k) for k in kernel)
         geometries = (side_by_side,) * operator.has_windows + (whole,) * operator.requantises
         encoding = dict(zip(ZERO_POINTS, points, strict=True)) | _SCALES_OF_HALVES
+        words = required_words(operator)
+        words |= {role: number for role, number in encoding.items() if role in scalars}
         for planes, axes in geometries:
             spec = case_of_axes(
-                operator,
-                planes,
-                axes,
-                "halves",
-                dtype=dtype,
-                words=required_words(operator)
-                | {role: number for role, number in encoding.items() if role in scalars},
+                *(operator, planes, axes, "halves", dtype, words),
                 tier="smoke" if operator.requantises or turn % 4 == 1 else "standard",
                 source=f"{operator.document}: halves",
                 tags=("averages that end in a half",),
@@ -519,12 +507,9 @@ def _integer_averages(operator: Operator) -> Iterator[CaseSpec]:
     pads = ("pads_begin", "pads_end") if required & {*PADS} else ()
     for name in ("int8", "uint8", "int32", "int64"):
         if name in operator.dtypes:
+            axes = Axis(2, output=2), Axis(4, 2, 2, output=2)
             spec = case_of_axes(
-                operator,
-                (1, 1),
-                (Axis(2, output=2), Axis(4, 2, 2, output=2)),
-                "integers",
-                dtype=name,
+                *(operator, (1, 1), axes, "integers", name),
                 roles=("kernel", "strides", *pads, "output"),
                 source=f"{operator.document}, Inputs, Element Type",
                 tags=("integer average",),

@@ -206,10 +206,7 @@ def case_of_row(
     return case_of_axes(
         operator,
         (number(row, "batch"), number(row, "channels")),
-        axes,
-        str(row["pattern"]),
-        dtype=str(row["dtype"]),
-        words=words,
+        *(axes, str(row["pattern"]), str(row["dtype"]), words),
         roles=[role for role in Axis._fields[1:] if role not in unsaid],
         size_type=str(row.get("size_type", "int64")),
         gradient=str(row.get("gradient", "names")),

@@ -90,12 +90,6 @@ def _specs(operator: Operator) -> Iterator[CaseSpec]:
     counted = {"include_pad": True} if "include_pad" in operator.roles else {}
     for axis, words in product(_AXES, choices):
         if axis.is_sayable(operator):
-            yield case_of_axes(
-                operator,
-                (1, 2),
-                (axis,),
-                "index",
-                words={**words, **counted},
-                tier="smoke",
-                tags=("readings told apart",),
-            )
+            said, tags = {**words, **counted}, ("readings told apart",)
+            plain = operator, (1, 2), (axis,), "index"
+            yield case_of_axes(*plain, words=said, tier="smoke", tags=tags)

@@ -103,7 +103,7 @@ def _spec(
     dtype: str = "",
 ) -> CaseSpec:
     tier = suited.kind_tier(operator)
-    return case_of_axes(operator, planes, axes, pattern, dtype=dtype, tier=tier, tags=(tag,))
+    return case_of_axes(operator, planes, axes, pattern, dtype, tier=tier, tags=(tag,))
 
 
 def _geometries(operator: Operator) -> Iterator[CaseSpec]:
