@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from conformance.cases.sweep import chosen, collect, of_no_array
+from conformance.cases.sweep.sweep_model import cases_of
 from conformance.dtypes import name_of
 from conformance.faults import CATALOGUE, Fault
 from conformance.faults.baseline import Baseline, PlantedFaults, outputs_or_none, right_operator
@@ -49,12 +50,17 @@ def caught(operator: str, faults: Iterable[Fault], vectors: Sequence[Vector]) ->
     return names
 
 
+def id_without_digest(case: Case) -> str:
+    """Return the name of a case, which does not depend on the seed."""
+    return case.id.rpartition("-")[0]
+
+
 def units(operator: str) -> Iterator[tuple[Case, ...]]:
     """Yield what may be chosen: small cases, and two of them that are taken for one another."""
     largest = LARGEST_OF_SCALED if OPERATORS[operator].requantises else LARGEST
     small = [
         case
-        for case in of_no_array(OPERATORS[operator], 0)
+        for case in cases_of(of_no_array(OPERATORS[operator]))
         if sum(array.size for array in case.inputs) <= largest and case.tier == "standard"
     ]
     yield from {
@@ -82,7 +88,7 @@ def units(operator: str) -> Iterator[tuple[Case, ...]]:
 def choice(operator: str) -> list[str]:
     """Return the names of the cases that are chosen of an operator."""
     smoke = [vector_of(case) for case in collect(operator, tier="smoke", strength=3, seed=0).cases]
-    smoke = [vector for vector in smoke if chosen.name_of(vector.case) not in chosen.NAMES]
+    smoke = [vector for vector in smoke if id_without_digest(vector.case) not in chosen.NAMES]
     faults = [fault for fault in CATALOGUE if fault.concerns(OPERATORS[operator])]
     missed = {fault.name for fault in faults} - caught(operator, faults, smoke)
     kinds = {(name_of(v.case.data.dtype), v.case.pattern) for v in smoke}
@@ -96,7 +102,7 @@ def choice(operator: str) -> list[str]:
     while catches:
         worth = {
             unit: sum(OF_A_KIND if isinstance(each, tuple) else 1.0 for each in new - done)
-            / max(1, sum(chosen.name_of(case) not in names for case in unit))
+            / max(1, sum(id_without_digest(case) not in names for case in unit))
             for unit, new in catches.items()
         }
         best = max(worth, key=lambda unit: (worth[unit], -sum(case.data.size for case in unit)))
@@ -104,7 +110,7 @@ def choice(operator: str) -> list[str]:
         most = MOST_OF_SCALED if OPERATORS[operator].requantises else most
         if not worth[best] or len(names) + len(best) > most:
             break
-        names |= dict.fromkeys(map(chosen.name_of, best))
+        names |= dict.fromkeys(map(id_without_digest, best))
         done |= catches.pop(best)
     print(f"{operator}: {len(names)}, catching {len(done & missed)} of {len(missed)}", flush=True)
     return list(names)

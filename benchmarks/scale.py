@@ -151,7 +151,7 @@ def write(path: Path, content: Content) -> None:
     step = (LENGTHS[content.operator] // content.count - 1) | 1
     plans = islice(case_specs(content.operator, content.part), 0, step * content.count, step)
     with VectorWriter(path, content.operator, header={"part": content.part}) as writer:
-        writer.extend(vector_of(build(plan, seed=0, tier="exhaustive")) for plan in plans)
+        writer.extend(vector_of(build(plan, seed=0)) for plan in plans)
 
 
 def make(folder: Path, size: int) -> None:

@@ -40,5 +40,4 @@ ADAPTIVE_AVG_POOL = Operator(
             outputs=(Printed(shape=(1, 3, 16, 16)),),
         ),
     ),
-    smoke_rows=(50,),
 )

@@ -50,5 +50,4 @@ AVG_POOL = Operator(
             _EXAMPLES, 1
         )
     ),
-    smoke_rows=(38, 16),
 )

@@ -273,6 +273,5 @@ def backward(operator: Operator) -> Operator | None:
         dtypes=types,
         examples=(),
         levels="least" if operator.levels == "least" else "few",
-        smoke_rows=None,
         forward=operator,
     )

@@ -272,7 +272,6 @@ LITERT = (
                 scale=0.25,
             ),
         ),
-        smoke_rows=(31, 10),  # of one example: those with an activation came later
     ),
     _operator("MAX", MAXIMUM, steps={}, clauses=_CLAUSES),
 )

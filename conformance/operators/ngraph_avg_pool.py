@@ -76,5 +76,4 @@ NGRAPH_AVG_POOL = Operator(
         )
         for include, first in ((False, 1.0), (True, 0.25))
     ),
-    smoke_rows=(34, 1),
 )

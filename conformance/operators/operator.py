@@ -79,13 +79,12 @@ class Operator:
     excludes of the numbers of an axis, though each is in its range. `clauses` are those that this
     document adds to the shared ones. `levels` says whether its sweep has all levels of types, data
     and numbers, few of them, where older operators of its kind have all, or the least, where
-    another differs from it in the number of axes alone. `smoke_rows` says how many rows of each
-    covering array are in the smoke tier; None takes as many as make it about 60 vectors. Data may
-    be without a batch if it `takes_unbatched`; no case has such, a variation of calls does. The
-    suite has its gradient, if there is one of its reduction, where it `has_gradient`; `of_gradient`
-    is what its document says of that: fields of the step that computes it. A gradient
-    has the operator that it is of in `forward`, see operators/gradients.py; its first input is the
-    gradient of that operator's first output.
+    another differs from it in the number of axes alone. Data may be without a batch if it
+    `takes_unbatched`; no case has such, a variation of calls does. The suite has its gradient, if
+    there is one of its reduction, where it `has_gradient`; `of_gradient` is what its document says
+    of that: fields of the step that computes it. A gradient has the operator that it is of in
+    `forward`, see operators/gradients.py; its first input is the gradient of that operator's first
+    output.
     """
 
     name: str
@@ -106,7 +105,6 @@ class Operator:
     takes_unbatched: bool = False
     has_gradient: bool = True
     of_gradient: Mapping[str, str] = field(default_factory=dict)
-    smoke_rows: tuple[int, ...] | None = None
     forward: Operator | None = None
 
     def __post_init__(self) -> None:
@@ -179,7 +177,7 @@ class Operator:
         by_key = {attribute.key: attribute for attribute in (*self.attributes, *attributes)}
         varied = roles_of(attributes)
         constants = {role: fixed for role, fixed in self.constants.items() if role not in varied}
-        changes = {"examples": (), "smoke_rows": None, "constants": constants, **changes}
+        changes = {"examples": (), "constants": constants, **changes}
         return replace(
             self, name=name, document=document, attributes=tuple(by_key.values()), **changes
         )

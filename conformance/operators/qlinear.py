@@ -107,7 +107,6 @@ def _operator(name: str, attributes: tuple[Attribute, ...], **others: Any) -> Op
         form=_FORM,
         axes=AXES,
         levels="least",
-        smoke_rows=(40, 110),
         has_gradient=False,
         dtypes=("int8", "uint8"),
         **others,

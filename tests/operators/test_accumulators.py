@@ -8,6 +8,7 @@ from conformance import check
 from conformance.cases.near import near
 from conformance.cases.sweep import of_no_array
 from conformance.cases.sweep.further_words import further_words
+from conformance.cases.sweep.sweep_model import cases_of
 from conformance.errors import InvalidCase
 from conformance.faults import faulty
 from conformance.faults.catalogue import fault_named
@@ -101,17 +102,19 @@ def test_backends_that_sum_in_float16_or_wider_conform(narrowest):
             return in_float16(*call, narrowest=narrowest)
 
     vectors = [
-        vector_of(case) for case in further_words(OPERATOR, 0) if not any(case.attributes["pad"])
+        vector_of(case)
+        for case in cases_of(further_words(OPERATOR))
+        if not any(case.attributes["pad"])
     ]
     report = check(backend, vectors, diagnose="none", isolate=False)
     assert (report.ok, len(vectors) > 6) == (True, True)
 
 
 def test_the_vectors_are_of_float16_and_others_leave_it_out():
-    asked = list(further_words(OPERATOR, 0))
+    asked = list(cases_of(further_words(OPERATOR)))
     assert {case.data.dtype.name for case in asked} == {"float16"}
     known = {case.id for case in asked}
-    for case in of_no_array(OPERATOR, 0):
+    for case in cases_of(of_no_array(OPERATOR)):
         if case.id not in known and "invalid" not in case.tags:
             assert "acc_type" not in case.attributes
 
@@ -131,8 +134,8 @@ def test_fuzz_and_cases_nearby_ask_for_it_of_float16_alone():
 @pytest.mark.parametrize("name", ["refuses-accumulator", "accepts-accumulator"])
 def test_faults_are_caught(name):
     fault, about = fault_named(name), "acc_type: not a value of the document"
-    invalid = [case for case in of_no_array(OPERATOR, 0) if about in case.tags]
-    vectors = [vector_of(case) for case in (*further_words(OPERATOR, 0), *invalid)]
+    invalid = [case for case in cases_of(of_no_array(OPERATOR)) if about in case.tags]
+    vectors = [vector_of(case) for case in (*cases_of(further_words(OPERATOR)), *invalid)]
     assert fault.operators == (NAME,)
     assert not check(faulty(fault), vectors, diagnose="none", isolate=False).ok
     assert check("numpy", vectors, diagnose="none", isolate=False).ok

@@ -15,6 +15,7 @@ from conformance import check
 from conformance.cases.strategies import cases
 from conformance.cases.sweep import of_no_array
 from conformance.cases.sweep.further_words import further_words
+from conformance.cases.sweep.sweep_model import cases_of
 from conformance.errors import InvalidCase
 from conformance.faults import CATALOGUE, faulty
 from conformance.faults.catalogue import fault_named
@@ -249,7 +250,7 @@ def by_loops(operator, data, attributes):
 
 @pytest.mark.parametrize("operator", BOTH)
 def test_every_shipped_activation_equals_plain_loops(operator):
-    for case in further_words(OPERATORS[operator], 0):
+    for case in cases_of(further_words(OPERATORS[operator])):
         if case.pattern not in {"nan", "infinities"}:
             (expected, *_) = vector_of(case).values
             computed = by_loops(operator, case.data, case.attributes)
@@ -273,7 +274,7 @@ def test_drawn_activations_equal_plain_loops(operator, data):
 @pytest.fixture(scope="module")
 def few():
     """Return the vectors of activations, by operator."""
-    return {name: [*map(vector_of, further_words(OPERATORS[name], 0))] for name in BOTH}
+    return {name: [*map(vector_of, cases_of(further_words(OPERATORS[name])))] for name in BOTH}
 
 
 def test_every_activation_is_there_of_every_type(few):
@@ -286,7 +287,7 @@ def test_every_activation_is_there_of_every_type(few):
 
 
 def test_other_vectors_say_nothing_of_activations():
-    for case in of_no_array(OPERATORS[AVERAGE], 0):
+    for case in cases_of(of_no_array(OPERATORS[AVERAGE])):
         is_apart = bool({"activation", "invalid"} & set(case.tags))
         assert is_apart or not {*case.attributes} - {"filter", "stride", "padding"}
 
@@ -315,7 +316,7 @@ def test_every_fault_is_caught(name, few):
     for operator in fault.operators:
         invalid = [
             vector_of(case)
-            for case in of_no_array(OPERATORS[operator], 0)
+            for case in cases_of(of_no_array(OPERATORS[operator]))
             if any("fused_activation_function" in tag for tag in case.tags)
         ]
         report = check(faulty(fault), [*few[operator], *invalid], diagnose="none")

@@ -15,9 +15,11 @@ from conformance.batch import batch_of
 from conformance.cases.strategies import cases
 from conformance.cases.sweep.invalid_cases import invalid
 from conformance.cases.sweep.layouts import layouts
+from conformance.cases.sweep.sweep_model import cases_of
 from conformance.cases.sweep.worked_examples import examples
 from conformance.errors import InvalidCase
-from conformance.export.safetensors_export import Tensors, cases_of
+from conformance.export import safetensors_export
+from conformance.export.safetensors_export import Tensors
 from conformance.faults import faulty
 from conformance.faults.catalogue import fault_named
 from conformance.operators import OPERATORS, vector_of
@@ -44,8 +46,10 @@ def named(operator, shape, **attributes):
 def apart(operator):
     """Return the cases of layouts, the valid and the invalid ones."""
     definition = OPERATORS[operator]
-    refused = [case for case in invalid(definition, apart=True) if "layout" in case.tags[1]]
-    return layouts(definition, 0), refused
+    refused = [
+        case for case in cases_of(invalid(definition, apart=True)) if "layout" in case.tags[1]
+    ]
+    return cases_of(layouts(definition)), refused
 
 
 def test_the_operators_of_webnn_and_their_gradients_choose_a_layout():
@@ -95,7 +99,7 @@ def test_each_operator_has_vectors_of_both_layouts_and_of_none(operator):
 
 
 def test_an_operator_without_such_an_attribute_has_none():
-    assert not list(layouts(OPERATORS["MaxPool-1"], 0))
+    assert not list(layouts(OPERATORS["MaxPool-1"]))
 
 
 def test_an_engine_that_knows_one_layout_gets_no_other():
@@ -109,14 +113,16 @@ def test_an_engine_that_knows_one_layout_gets_no_other():
 
 @pytest.mark.parametrize("isolate", [False, True], ids=["here", "in a worker"])
 def test_a_backend_that_knows_the_layout_conforms(isolate):
-    vectors = [vector_of(case) for name in CHOOSING[2:5] for case in layouts(OPERATORS[name], 0)]
+    vectors = [
+        vector_of(case) for name in CHOOSING[2:5] for case in cases_of(layouts(OPERATORS[name]))
+    ]
     assert check("numpy", vectors, diagnose="none", isolate=isolate).ok
 
 
 def test_vectors_that_are_exported_are_those_of_a_backend():
-    case = next(layouts(OPERATORS["WebNN-maxPool2d-backward"], 0))
+    case = next(cases_of(layouts(OPERATORS["WebNN-maxPool2d-backward"])))
     tensors = Tensors()
-    (stored,) = cases_of(batch_of([vector_of(case)]), tensors)
+    (stored,) = safetensors_export.cases_of(batch_of([vector_of(case)]), tensors)
     shapes = [tensors.by_name[name].shape for name in stored["inputs"]]
     (output,) = stored["accepted"][0]["outputs"]
     assert shapes == [(1, 2, 3, 3), (1, 4, 6, 3)]
@@ -136,7 +142,7 @@ def test_vectors_that_are_exported_are_those_of_a_backend():
 def test_the_cause_of_a_wrong_layout_is_named(name):
     fault = fault_named(name)
     operator = "WebNN-averagePool2d"
-    vectors = list(map(vector_of, chain(examples(OPERATORS[operator], 0), *apart(operator))))
+    vectors = list(map(vector_of, chain(cases_of(examples(OPERATORS[operator])), *apart(operator))))
     cause = check(faulty(fault), vectors, isolate=False).diagnoses[0]
     assert fault.name in (*cause.faults, *cause.alternatives)
     assert fault.summary in cause.summary

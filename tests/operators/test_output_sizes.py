@@ -8,7 +8,8 @@ from support.effort import one_in
 from support.oracle import WholeCaseUndefined, oracle
 
 from conformance import Unsupported, check, evaluate, pooling_of
-from conformance.cases.sweep.output_sizes import output_sizes
+from conformance.cases.sweep.layouts import output_sizes
+from conformance.cases.sweep.sweep_model import cases_of
 from conformance.errors import InvalidCase
 from conformance.faults import faulty
 from conformance.faults.catalogue import fault_named
@@ -108,17 +109,21 @@ def test_windows_are_those_of_the_oracle(reading, window, padding, strides, dila
 
 @pytest.mark.parametrize("operator", SIZED)
 def test_each_operator_has_vectors_that_are_judged(operator):
-    kinds = [vector_of(case).outcomes[0].kind for case in output_sizes(OPERATORS[operator], 0)]
+    kinds = [
+        vector_of(case).outcomes[0].kind for case in cases_of(output_sizes(OPERATORS[operator]))
+    ]
     assert kinds == [*["values"] * 5, "anything", "values", "raises"]
 
 
 @pytest.mark.parametrize("operator", ["MaxPool-1", "PyTorch-max_unpool2d", "AdaptiveAvgPool-8"])
 def test_others_have_none(operator):
-    assert not list(output_sizes(OPERATORS[operator], 0))
+    assert not list(output_sizes(OPERATORS[operator]))
 
 
 def test_numpy_computes_them():
-    vectors = [vector_of(case) for name in SIZED for case in output_sizes(OPERATORS[name], 0)]
+    vectors = [
+        vector_of(case) for name in SIZED for case in cases_of(output_sizes(OPERATORS[name]))
+    ]
     assert check("numpy", vectors, diagnose="none", isolate=False).ok
 
 
@@ -133,6 +138,6 @@ def test_an_engine_gets_none():
 )
 def test_the_cause_of_wrong_sizes_is_named(name):
     fault = fault_named(name)
-    vectors = [vector_of(case) for case in output_sizes(OPERATORS[NAME], 0)]
+    vectors = [vector_of(case) for case in cases_of(output_sizes(OPERATORS[NAME]))]
     cause = check(faulty(fault), vectors, isolate=False).diagnoses[0]
     assert name in (*cause.faults, *cause.alternatives)

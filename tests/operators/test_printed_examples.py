@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 from support.made_up import registered
 
+from conformance.cases.sweep.sweep_model import cases_of
 from conformance.cases.sweep.worked_examples import examples
 from conformance.cli import main
 from conformance.operators import OPERATORS, Printed, contradicts_document, evaluate, vector_of
@@ -16,7 +17,7 @@ MAX, ERRATUM = OPERATORS["MaxPool-8"], "MaxPool-8, Mathematical Formulation, exa
 EVERY = [
     pytest.param(operator, case, id=case.source)
     for operator in OPERATORS.values()
-    for case in examples(operator, 0)
+    for case in cases_of(examples(operator))
 ]
 NUMBERS = {
     "nGraph-AvgPool": [1, 1],
@@ -43,7 +44,7 @@ def printing(*outputs, number=0):
 def what_differs(operator):
     """Return what is said of the only example of an operator."""
     with registered(operator):
-        (case,) = examples(operator, 0)
+        (case,) = cases_of(examples(operator))
         return contradicts_document(vector_of(case))
 
 
@@ -67,7 +68,7 @@ def test_every_example_carries_what_its_document_prints(operator):
 def test_the_erratum_is_left_out():
     """Example 1 prints -6 with index 5 where the window holds 3 and -6."""
     example = MAX.example(ERRATUM)
-    (case,) = [each for each in examples(MAX, 0) if each.source == ERRATUM]
+    (case,) = [each for each in cases_of(examples(MAX)) if each.source == ERRATUM]
     values, indices = evaluate(case.operator, case.inputs, case.attributes)
     assert [output.values[1][3] for output in example.outputs] == [..., ...]
     assert (values[0, 0, 1, 3], indices[0, 0, 1, 3]) == (3, 2)
@@ -148,6 +149,6 @@ def test_generate_ends_with_a_line_that_names_operator_and_example(tmp_path):
 )
 def test_verify_finds_a_vector_that_only_calls_itself_printed(changes, what):
     """It is another case than the example that it cites, or cites none."""
-    case = replace(list(examples(MAX, 0))[1], **changes)
+    case = replace(list(cases_of(examples(MAX)))[1], **changes)
     (said,) = differences(vector_of(case))
     assert what in said

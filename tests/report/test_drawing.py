@@ -11,6 +11,7 @@ from support.effort import examples
 from support.random_cases import cases as any_case
 from support.report_samples import PADDED, PLAIN, case, counted
 
+from conformance.cases.sweep.sweep_model import cases_of
 from conformance.cases.sweep.worked_examples import examples as worked_examples
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS, vector_of
@@ -240,7 +241,7 @@ def test_of_equal_maxima_the_reading_chose_one(reading, place):
 )
 def test_only_what_was_held_against_the_document_is_called_printed(operator, number, said):
     """Numbers, or the shape alone; of a misprint, all but that."""
-    drawn = list(worked_examples(OPERATORS[operator], 0))[number]
+    drawn = list(cases_of(worked_examples(OPERATORS[operator])))[number]
     assert said in " ".join(text_of(vector_of(drawn)))
     other = replace(drawn, source="another page")
     assert "expected values computed by the reference" in " ".join(text_of(vector_of(other)))

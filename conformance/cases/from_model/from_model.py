@@ -205,15 +205,10 @@ def _write(
     ids: set[str] = set()
     meaningless = 0
     for done, entry in enumerate(layers):
-        for variant in cases(entry.spec, neighbours=tier != "smoke"):
-            source = ", ".join(filter(None, (entry.model, f"layer {entry.name}", variant.change)))
-            case = build(
-                variant.spec,
-                seed=seed,
-                tier="standard" if variant.change else "smoke",
-                source=source,
-            )
-            if case.id in ids or (tier == "smoke" and variant.change):
+        for spec in cases(entry.spec, neighbours=tier != "smoke"):
+            source = ", ".join(filter(None, (entry.model, f"layer {entry.name}", spec.source)))
+            case = build(replace(spec, source=source), seed=seed)
+            if case.id in ids or (tier == "smoke" and spec.tier != tier):
                 continue
             ids.add(case.id)
             vector = vector_of(case)

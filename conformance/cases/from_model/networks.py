@@ -114,7 +114,7 @@ def said_by(operator: Operator, layer: NetworkLayer) -> CaseSpec | None:
     wanted = layer.plan.key
     for words, axes in _ways(layer):
         try:
-            spec = case_of_axes(operator, (1, layer.channels), axes, words, _DTYPE, "")
+            spec = case_of_axes(operator, (1, layer.channels), axes, "", dtype=_DTYPE, words=words)
             plan = _plan(operator, spec)
         except (KeyError, InvalidCase):  # no word for it, or no valid one
             continue

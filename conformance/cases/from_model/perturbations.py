@@ -7,7 +7,7 @@ are about borders, so they use smaller planes that end at the same place of a st
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 from conformance.cases.axis import Axis, sizes
@@ -29,39 +29,34 @@ _LARGE = 3
 _NEAR = ("impulses", "normals", "negative", "integers")
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """A case near a layer; `change` says in words how it differs from the layer, "" if not."""
+def cases(layer: CaseSpec, *, neighbours: bool = True) -> Iterator[CaseSpec]:
+    """Yield the cases of a layer: the exact ones first, in the smoke tier.
 
-    spec: CaseSpec
-    change: str
-
-
-def cases(layer: CaseSpec, *, neighbours: bool = True) -> Iterator[Variant]:
-    """Yield the cases of a layer, without data: the exact ones first."""
+    The `source` of each other one says in words how it differs from the layer.
+    """
     base = draft_of_spec(layer)
     exact = _SUMS if base.operator.reduction.sums else _CHOICES
     small, cut = _small(base), replace(layer, shape=exact_shape(layer))
     is_large = prod(layer.shape[2:]) > _PLANE
     for number, pattern in enumerate(_patterns(exact, layer.dtype)):
         if is_large and number >= _LARGE:
-            yield Variant(small.spec(pattern), "smaller plane")
+            yield small.spec(pattern, source="smaller plane")
         else:
-            yield Variant(replace(cut, pattern=pattern), "")
+            yield replace(cut, pattern=pattern, tier="smoke")
     if not neighbours:
         return
     if cut.shape != layer.shape:
         channels = replace(small, batch=base.batch, channels=base.channels)
         if prod(channels.shape) <= 4 * CELLS:
             pattern = _patterns(_NEAR, layer.dtype)[0]
-            yield Variant(channels.spec(pattern), "all channels, smaller plane")
+            yield channels.spec(pattern, source="all channels, smaller plane")
     pads = _pads_reach_kernel(base)
     for number, (change, other) in enumerate(_neighbours(base)):
         near = _small(other)
         patterns = _patterns(_NEAR, near.dtype)
-        spec = near.spec(patterns[number % len(patterns)])
+        spec = near.spec(patterns[number % len(patterns)], source=change)
         if not unsound(spec) and (pads or not _pads_reach_kernel(near)):
-            yield Variant(spec, change)
+            yield spec
 
 
 def _pads_reach_kernel(layer: Draft) -> bool:

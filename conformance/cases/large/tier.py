@@ -133,7 +133,7 @@ def _recipe(
     counts = [_PLANES if run.times > 1 else n for run, n in zip(of_planes, planes, strict=True)]
     small = [axis.small for axis in axes]
     words = {"include_pad": False, **indices}
-    spec = case_of_axes(operator, (counts[0], counts[1]), small, words, dtype, what)
+    spec = case_of_axes(operator, (counts[0], counts[1]), small, what, dtype=dtype, words=words)
     swallowed = any(axis.run.added and not axis.run.outputs for axis in axes)
     zeros = operator.reduction.sums and swallowed
     inputs = spec.own_inputs(_data(counts, axes, dtype, zeros=zeros))

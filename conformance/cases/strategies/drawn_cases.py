@@ -23,8 +23,7 @@ from conformance.cases.strategies.drawn_data import (
 from conformance.cases.strategies.drawn_geometry import PLANES, Geometries, planes_within
 from conformance.cases.sweep.invalid_cases import valid_case
 from conformance.cases.sweep.rules import Broken, broken
-from conformance.cases.sweep.suited import plain_type
-from conformance.cases.sweep.sweep_model import case_of, has_one_answer, held
+from conformance.cases.sweep.sweep_model import case_of, has_one_answer, held, plain_type
 from conformance.dtypes import FLOATS
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS, operator_named

@@ -6,61 +6,68 @@ a kernel, takes its output size or pools whole planes, and how it reduces.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from hashlib import blake2b
+from functools import partial
 from itertools import chain
 from math import prod
 
 from conformance.cases.sweep import chosen, suited
-from conformance.cases.sweep.adaptive_sweep import adaptive_arrays
 from conformance.cases.sweep.every_kind import every_kind
 from conformance.cases.sweep.few_shapes import few_shapes
 from conformance.cases.sweep.further_words import further_words
 from conformance.cases.sweep.hard_divisions import hard_divisions
-from conformance.cases.sweep.integer_sums import integer_sums
 from conformance.cases.sweep.invalid_cases import invalid
-from conformance.cases.sweep.ladders import (
-    axes_alone,
-    deep_windows,
-    ladders,
-    long_rows,
-)
-from conformance.cases.sweep.layouts import layouts
+from conformance.cases.sweep.ladders import axes_alone, deep_windows, ladders, long_rows
+from conformance.cases.sweep.layouts import layouts, output_sizes
 from conformance.cases.sweep.lookalikes import lookalikes, of_one_checksum
-from conformance.cases.sweep.narrow_floats import narrow_floats
+from conformance.cases.sweep.narrow_types import integer_sums, narrow_floats
 from conformance.cases.sweep.neighbours import neighbours
-from conformance.cases.sweep.output_sizes import output_sizes
+from conformance.cases.sweep.plane_sweep import adaptive_arrays, whole_arrays
 from conformance.cases.sweep.special_cases import special, specials
 from conformance.cases.sweep.special_kernels import special_kernels
-from conformance.cases.sweep.sweep_model import Covered, Sweep, build, has_one_answer
+from conformance.cases.sweep.sweep_model import ArraySpec, CaseSpec, Covered, cases_of
 from conformance.cases.sweep.told_apart import told_apart
 from conformance.cases.sweep.unpooling_sweep import unpoolings
-from conformance.cases.sweep.whole_sweep import whole_arrays
 from conformance.cases.sweep.window_sweep import window_arrays
 from conformance.cases.sweep.worked_examples import examples
 from conformance.operators import operator_named
 from conformance.operators.operator import Operator
-from conformance.progress import Progress
+from conformance.progress import Progress, counts_of, from_counts
 from conformance.vector import TIERS, Case, Tier
 
-__all__ = ["Collection", "collect", "of_no_array", "sweep_of"]
+__all__ = ["Collection", "arrays_of", "collect", "of_no_array"]
 
 _SMOKE_VECTORS, _FEWEST_ROWS, _SPECIAL_KERNELS, _GRADIENT_ROWS = 60, 12, 20, 8
 _SMOKE_CELLS = 4096
-_OF_GRADIENTS = {
-    "special": 2,
-    "neighbours": 4,
-    "invalid": 3,
-    "ladders": 6,
-    "hard divisions": 4,
-    "lookalikes": 6,
-    "layouts": 3,
-    "output sizes": 3,
-    "invalid apart": 6,
+Table = Callable[[Operator], Iterator[CaseSpec]]
+"""Cases of a kind, as rows for any operator: none for one that has no such."""
+
+
+_SHARED: dict[Table, int] = {
+    special: 2,
+    neighbours: 4,
+    invalid: 3,
+    ladders: 6,
+    hard_divisions: 4,
+    lookalikes: 6,
+    layouts: 3,
+    output_sizes: 3,
+    partial(invalid, apart=True): 6,
 }
-"""Of which cases gradients have every how many: steps that they share with their operators are
-tested there. Their covering arrays are of less strength for the same reason."""
+"""Tables of steps that gradients share with their operators, which test them: of which cases
+gradients have every how many. Their covering arrays are of less strength for the same reason."""
+_TABLES: tuple[Table, ...] = (
+    told_apart,
+    every_kind,
+    of_one_checksum,
+    long_rows,
+    narrow_floats,
+    further_words,
+    integer_sums,
+    axes_alone,
+    deep_windows,
+)
 _SMALL, _BRIEF = 2048, 160
 """Cells of such a case at most, and where they are to be brief."""
 
@@ -69,27 +76,35 @@ _SMALL, _BRIEF = 2048, 160
 class Collection:
     """The cases of one operator and tier, streamed, and the covering arrays behind them."""
 
-    operator: str
     cases: Iterator[Case]
     arrays: list[Covered]
 
 
-def sweep_of(operator: str) -> Sweep:
-    """Return the covering arrays of an operator; an unpooling has none."""
-    definition = operator_named(operator)
-    if definition.scatters:
-        return Sweep(operator, ())
-    if definition.is_adaptive:
-        arrays = adaptive_arrays(definition)
+def arrays_of(
+    operator: str, strength: int, seed: int, progress: Progress | None = None
+) -> list[Covered]:
+    """Return the covering arrays of an operator, first that of every factor."""
+    return [
+        array.covered(strength, seed, from_counts(counts_of(progress, f"{operator}: {array.name}")))
+        for array in _arrays(operator_named(operator))
+    ]
+
+
+def _arrays(operator: Operator) -> tuple[ArraySpec, ...]:
+    """Return the covering arrays to be made; an unpooling has none."""
+    if operator.scatters:
+        return ()
+    if operator.is_adaptive:
+        arrays = adaptive_arrays(operator)
     else:
-        arrays = (window_arrays if definition.has_windows else whole_arrays)(definition)
-    if definition.levels == "all":
-        arrays = (*arrays, special_kernels(definition))
-    if definition.is_gradient or definition.levels == "least":
-        arrays = tuple(replace(array, more=-1) for array in arrays)
-    elif definition.rank is not None:
-        arrays = tuple(replace(array, more=0) for array in arrays)
-    return Sweep(operator, arrays)
+        arrays = (window_arrays if operator.has_windows else whole_arrays)(operator)
+    if operator.levels == "all":
+        arrays = (*arrays, special_kernels(operator))
+    if operator.is_gradient or operator.levels == "least":
+        return tuple(replace(array, more=-1) for array in arrays)
+    if operator.rank is not None:
+        return tuple(replace(array, more=0) for array in arrays)
+    return arrays
 
 
 def collect(
@@ -107,101 +122,68 @@ def collect(
     What the exhaustive tier adds is in `sweep.exhaustive`.
     """
     definition = operator_named(operator)
-    arrays = sweep_of(operator).arrays(strength, seed, progress)
+    arrays = arrays_of(operator, strength, seed, progress)
     if max_shapes:
-        return Collection(operator, _unique(few_shapes(definition, arrays, seed, max_shapes)), [])
-    return Collection(
-        operator,
-        (
-            case
-            for case in _unique(
-                chain(
-                    examples(definition, seed),
-                    _swept(definition, arrays, tier, seed),
-                    map(_with_tier, of_no_array(definition, seed)),
-                )
-            )
-            if TIERS.index(case.tier) <= TIERS.index(_largest(definition, tier))
-            and has_one_answer(case)
-        ),
-        arrays,
+        few = few_shapes(definition, arrays, max_shapes)
+        return Collection(cases_of(few, seed=seed), [])
+    tiers = TIERS[: 1 + TIERS.index("smoke" if definition.levels == "least" else tier)]
+    every = chain(
+        examples(definition),
+        _swept(definition, arrays, tier),
+        map(_with_tier, of_no_array(definition)),
     )
+    return Collection(cases_of(every, seed=seed, tiers=tiers), arrays)
 
 
-def _largest(operator: Operator, tier: Tier) -> Tier:
-    """Return the largest tier of which an operator has cases, up to one that is asked for."""
-    return "smoke" if operator.levels == "least" else tier
-
-
-def of_no_array(operator: Operator, seed: int) -> Iterator[Case]:
+def of_no_array(operator: Operator) -> Iterator[CaseSpec]:
     """Yield the cases beside the covering arrays and the worked examples."""
     if operator.scatters:
-        yield from chain(unpoolings(operator, seed), invalid(operator))
+        yield from chain(unpoolings(operator), invalid(operator))
         return
-    apart = {
-        "special": special(operator, seed),
-        "neighbours": neighbours(operator, seed),
-        "invalid": invalid(operator),
-        "ladders": ladders(operator, seed),
-        "hard divisions": hard_divisions(operator, seed),
-        "lookalikes": lookalikes(operator, seed),
-        "layouts": layouts(operator, seed),
-        "output sizes": output_sizes(operator, seed),
-        "invalid apart": invalid(operator, apart=True),
-    }
-    if operator.is_gradient:
-        most = _BRIEF if suited.is_brief(operator) else _SMALL
-        apart = {what: _some(cases, _OF_GRADIENTS[what], most) for what, cases in apart.items()}
-    yield from chain(
-        *apart.values(),
-        told_apart(operator, seed),
-        every_kind(operator, seed),
-        of_one_checksum(operator, seed),
-        long_rows(operator, seed),
-        narrow_floats(operator, seed),
-        further_words(operator, seed),
-        integer_sums(operator),
-        axes_alone(operator, seed),
-        deep_windows(operator, seed),
-    )
+    for table, step in _SHARED.items():
+        yield from (
+            _some(operator, table(operator), step) if operator.is_gradient else table(operator)
+        )
+    for table in _TABLES:
+        yield from table(operator)
 
 
-def _with_tier(case: Case) -> Case:
+def _with_tier(spec: CaseSpec) -> CaseSpec:
     """Return a case in the smoke tier if it is chosen for that."""
-    return replace(case, tier="smoke") if chosen.name_of(case) in chosen.NAMES else case
+    return replace(spec, tier="smoke") if spec.name in chosen.NAMES else spec
 
 
-def _some(cases: Iterator[Case], step: int, most: int) -> Iterator[Case]:
-    """Yield every `step`-th of the cases of `most` cells, and all that are about the gradient."""
-    small = (case for case in cases if case.data.size <= most)
-    for number, case in enumerate(small):
-        if number % step == 0 or any(tag.startswith("gradient") for tag in case.tags):
-            yield case
+def _some(operator: Operator, cases: Iterator[CaseSpec], step: int) -> Iterator[CaseSpec]:
+    """Yield every `step`-th of the small cases, and all that are about the gradient."""
+    most = _BRIEF if suited.is_brief(operator) else _SMALL
+    small = (spec for spec in cases if prod(spec.shape) <= most)
+    for number, spec in enumerate(small):
+        if number % step == 0 or any(tag.startswith("gradient") for tag in spec.tags):
+            yield spec
 
 
 def _smoke_rows(operator: Operator, arrays: list[Covered]) -> tuple[int, ...]:
     """Return how many rows of each covering array are in the smoke tier.
 
-    Twenty of the array of special kernels, the last. Of the others, unless the operator says so, as
-    many as make it about 60 vectors with its worked examples, special and invalid cases, but a
-    dozen at least; a quarter of them is of the geometry. The first rows of a greedy covering array
-    cover the most interactions each.
+    Twenty of the array of special kernels, the last. Of the others, unless they are chosen, as many
+    as make it about 60 vectors with its worked examples, special and invalid cases, but a dozen at
+    least; a quarter of them is of the geometry. The first rows of a greedy covering array cover the
+    most interactions each.
     """
     last = (_SPECIAL_KERNELS,) if operator.levels == "all" else ()
     before = len(arrays) - len(last)
-    if operator.smoke_rows is not None:
-        return (*(*operator.smoke_rows, *(0,) * before)[:before], *last)
+    if operator.name in chosen.ROWS:
+        return (*(*chosen.ROWS[operator.name], *(0,) * before)[:before], *last)
     if operator.is_gradient or operator.levels == "least":
         return (_GRADIENT_ROWS, _GRADIENT_ROWS // 2)[:before]
     others = len(operator.examples)
-    others += sum(special_case.tier == "smoke" for special_case in specials(operator))
-    others += sum(case.tier == "smoke" for case in invalid(operator))
+    others += sum(spec.tier == "smoke" for spec in chain(specials(operator), invalid(operator)))
     rows = max(_FEWEST_ROWS, _SMOKE_VECTORS - others)
     geometry = rows // 4 if before > 1 else 0
     return (*(rows - geometry, geometry)[:before], *last)
 
 
-def _swept(operator: Operator, arrays: list[Covered], tier: Tier, seed: int) -> Iterator[Case]:
+def _swept(operator: Operator, arrays: list[Covered], tier: Tier) -> Iterator[CaseSpec]:
     first = 0
     for array, rows in zip(arrays, _smoke_rows(operator, arrays), strict=True):
         left = rows
@@ -210,16 +192,6 @@ def _swept(operator: Operator, arrays: list[Covered], tier: Tier, seed: int) -> 
                 break
             spec = array.concrete(row, turn)
             smoke = left > 0 and prod(spec.shape) <= _SMOKE_CELLS
-            yield build(spec, seed=seed, tier="smoke" if smoke else "standard")
+            yield replace(spec, tier="smoke" if smoke else "standard")
             left -= smoke
         first += len(array.rows)
-
-
-def _unique(cases: Iterator[Case]) -> Iterator[Case]:
-    seen: set[bytes] = set()
-    for case in cases:
-        # A short digest of each id: little memory even for a million cases.
-        key = blake2b(case.id.encode(), digest_size=8).digest()
-        if key not in seen:
-            seen.add(key)
-            yield case

@@ -98,8 +98,8 @@ class Draft:
             return bool(attribute.meaning_of(value) == said.get(attribute.role))
         return attribute.role == "ignored"
 
-    def spec(self, pattern: str = "", tags: tuple[str, ...] = ()) -> CaseSpec:
-        """Return the case with data of a pattern."""
+    def spec(self, pattern: str = "", **others: Any) -> CaseSpec:
+        """Return the case with data of a pattern; `others` are further fields."""
         output = tuple(axis.output for axis in self.axes), self.size_type
         return CaseSpec(
             self.operator.name,
@@ -108,7 +108,7 @@ class Draft:
             self.dtype,
             pattern,
             output if self.operator.takes_output_size else None,
-            tags,
+            **others,
         )
 
     def places(self, *names: str) -> list[Place]:

@@ -14,14 +14,11 @@ from typing import Any
 from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.patterns import FURTHER_PATTERNS
-from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of_axes
+from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, case_of_axes
 from conformance.dtypes import INTEGERS, WIDE_FLOATS
-from conformance.operators import vector_of
 from conformance.operators.operator import Operator
-from conformance.operators.outcomes import is_judgeable
-from conformance.vector import Case
 
-_LAYOUTS: tuple[Layout, ...] = (
+_GEOMETRIES: tuple[Geometry, ...] = (
     ((1, 3), (Axis(7, 2, 2, 0, 1, 3), Axis(9, 2, 2, 1, 0, 4))),
     ((2, 2), (Axis(6, 3, 1, 1, 0, 2), Axis(7, 2, 1, 0, 1, 3))),
     ((1, 3), (Axis(9, 3, 2, 1, 0, 4), Axis(8, 3, 2, 0, 1, 3))),
@@ -60,34 +57,30 @@ _BESIDE = {
 """Patterns of gradients that the covering arrays lack, and of the data beside them."""
 
 
-def every_kind(operator: Operator, seed: int) -> Iterator[Case]:
-    """Yield the cases, but for those whose bound says nothing."""
+def every_kind(operator: Operator) -> Iterator[CaseSpec]:
+    """Yield the cases, but for norms whose bound says nothing."""
     kinds = _of_gradients(operator) if operator.is_gradient else _kinds(operator)
-    for turn, (dtype, pattern, gradient) in enumerate(kinds):
-        case = build(_spec(operator, turn, dtype, pattern, gradient), seed=seed)
-        if not operator.reduction.powers or is_judgeable(operator, vector_of(case)):
-            yield case
-    yield from _rounded_once(operator, seed)
+    for turn, kind in enumerate(kinds):
+        yield _spec(operator, turn, *kind, if_judgeable=operator.reduction.powers)
+    yield from _rounded_once(operator)
     if not operator.is_gradient and "float16" in operator.dtypes:
-        yield build(_spec(operator, 2, "float16", "nan", ""), seed=seed, tier="smoke")
+        yield _spec(operator, 2, "float16", "nan", tier="smoke")
 
 
-def _rounded_once(operator: Operator, seed: int) -> Iterator[Case]:
+def _rounded_once(operator: Operator) -> Iterator[CaseSpec]:
     """Yield averages of two cells each, of another shape each time."""
     takes_sizes = operator.has_windows or operator.is_adaptive
     if operator.reduction.name != "average" or not takes_sizes:
         return
-    words = next(suited.word_choices(operator))
     counts = _ROUNDED_ONCE["all" if operator.levels == "all" else "few"]
     for dtype in (name for name in counts if name in operator.dtypes):
         for output in range(5, 5 + counts[dtype]):
             axes = (Axis(2 * output, 2, 2, output=output),)
             tags = ("rounded once",)
-            spec = case_of_axes(operator, (1, 2), axes, words, dtype, "normals", tags=tags)
-            yield build(spec, seed=seed)
+            yield case_of_axes(operator, (1, 2), axes, "normals", dtype, tags=tags)
 
 
-def _kinds(operator: Operator) -> Iterator[tuple[str, str, str]]:
+def _kinds(operator: Operator) -> Iterator[tuple[str, str]]:
     """Yield types and patterns that the covering arrays lack, or that are wanted often."""
     swept = suited.factors(operator, {}, {})
     further = ("overflow",) if operator.reduction.sums and not operator.reduction.powers else ()
@@ -100,9 +93,9 @@ def _kinds(operator: Operator) -> Iterator[tuple[str, str, str]]:
         is_swept = dtype in swept["dtype"] and pattern in swept["pattern"]
         if suited.holds(dtype, pattern):
             for _ in range(_OFTEN.get(pattern, not is_swept)):
-                yield dtype, pattern, ""
+                yield dtype, pattern
     if operator.reduction.powers:
-        yield from ((dtype, "contrasts", "") for dtype in _FAR_APART if dtype in types)
+        yield from ((dtype, "contrasts") for dtype in _FAR_APART if dtype in types)
 
 
 def _of_gradients(operator: Operator) -> Iterator[tuple[str, str, str]]:
@@ -121,23 +114,18 @@ def _of_gradients(operator: Operator) -> Iterator[tuple[str, str, str]]:
                 yield dtype, "contrasts", "names"
 
 
-def _spec(operator: Operator, turn: int, dtype: str, pattern: str, gradient: str) -> CaseSpec:
+def _spec(
+    operator: Operator, turn: int, dtype: str, pattern: str, gradient: str = "names", **others: Any
+) -> CaseSpec:
     """Return a case in one place after the other, with words and scalars that take turns."""
     fewest, most = operator.axes
-    layouts = [(planes, axes) for planes, axes in _LAYOUTS if most is None or len(axes) <= most]
-    planes, axes = layouts[turn % len(layouts)]
+    geometries = [each for each in _GEOMETRIES if most is None or len(each[1]) <= most]
+    planes, axes = geometries[turn % len(geometries)]
     words = list(suited.word_choices(operator, "rounding", "include_pad"))
     scalars: dict[str, Any] = {}
     for role, attribute in suited.scalars(operator).items():
         values = suited.scalar_values(attribute, max(fewest, len(axes)))
-        scalars[role] = values[turn // len(layouts) % len(values)]
-    return case_of_axes(
-        operator,
-        planes,
-        axes,
-        {**scalars, **words[turn // 2 % len(words)]},
-        dtype,
-        pattern,
-        tags=("kind of number",),
-        gradient=gradient or "names",
-    )
+        scalars[role] = values[turn // len(geometries) % len(values)]
+    said, tags = {**scalars, **words[turn // 2 % len(words)]}, ("kind of number",)
+    numbers = operator, planes, axes, pattern, dtype, said
+    return case_of_axes(*numbers, tags=tags, gradient=gradient, **others)

@@ -14,7 +14,7 @@ from typing import Any
 
 from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of_axes, has_one_answer
+from conformance.cases.sweep.sweep_model import CaseSpec, case_of_axes, cases_of
 from conformance.operators import OPERATORS
 from conformance.operators.attributes import Role
 from conformance.operators.operator import Operator
@@ -45,8 +45,7 @@ def parts(operator: str) -> int:
 
 def exhaustive(operator: str, seed: int, part: int) -> Iterator[Case]:
     """Yield the cases of one part, counted from 1."""
-    cases = (build(spec, seed=seed, tier="exhaustive") for spec in case_specs(operator, part))
-    yield from filter(has_one_answer, cases)
+    yield from cases_of(case_specs(operator, part), seed=seed)
 
 
 def case_specs(operator: str, part: int) -> Iterator[CaseSpec]:
@@ -101,6 +100,8 @@ def _specs(
     Other axes, where there must be more, have one cell.
     """
     axes = (axis, *(Axis(1),) * (operator.axes[0] - 1))
-    spec = case_of_axes(operator, (1, _CHANNELS), axes, words, *data[0])
+    dtype, pattern = data[0]
+    planes = 1, _CHANNELS
+    spec = case_of_axes(operator, planes, axes, pattern, dtype, words, tier="exhaustive")
     for dtype, pattern in data:
         yield replace(spec, dtype=dtype, pattern=pattern)

@@ -12,9 +12,8 @@ from math import prod
 
 from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.sweep_model import build, case_of_axes
+from conformance.cases.sweep.sweep_model import CaseSpec, case_of_axes
 from conformance.operators.operator import Operator
-from conformance.vector import Case
 
 # Slack and stride.
 BY_STRIDE = (
@@ -31,7 +30,7 @@ BY_OUTPUT = (
 )
 
 
-def hard_divisions(operator: Operator, seed: int) -> Iterator[Case]:
+def hard_divisions(operator: Operator) -> Iterator[CaseSpec]:
     """Yield the cases of such sizes; words, types and pads take turns."""
     if not ({"strides", "output"} & operator.roles):
         return
@@ -50,12 +49,9 @@ def hard_divisions(operator: Operator, seed: int) -> Iterator[Case]:
         axes[place] = _divided(operator, pair, mode or "explicit", turn % 2)
         cells = prod(axis.cells(operator) for axis in axes)
         types = suited.with_bounds(operator, suited.types(operator), cells, rank)
-        dtype = types[(turn + place) % len(types)]
-        said = {**words, **({"auto_pad": mode} if mode else {})}
-        tags = ("hard division",)
-        yield build(
-            case_of_axes(operator, (1, 1), axes, said, dtype, "names", tags=tags), seed=seed
-        )
+        dtype, tags = types[(turn + place) % len(types)], ("hard division",)
+        said = {**words, "auto_pad": mode} if mode else words
+        yield case_of_axes(operator, (1, 1), axes, "names", dtype, said, tags=tags)
 
 
 def _divided(operator: Operator, pair: tuple[int, int], auto_pad: str, padded: int) -> Axis:

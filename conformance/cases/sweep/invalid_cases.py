@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from conformance.cases.axis import Axis
 from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.rules import Broken, broken
-from conformance.cases.sweep.sweep_model import case_of, case_of_axes
+from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of_axes, given
 from conformance.dtypes import dtype_of
 from conformance.operators.operator import Operator
 from conformance.vector import Case
@@ -24,7 +25,7 @@ _AXES = (Axis(5, 2, 2, 1, 0, 3), Axis(6, 3, 1, 0, 1, 2))
 """Two axes, which others repeat."""
 
 
-def invalid(operator: Operator, *, apart: bool = False) -> Iterator[Case]:
+def invalid(operator: Operator, *, apart: bool = False) -> Iterator[CaseSpec]:
     """Yield one case per rule of an operator's document, with that rule broken alone.
 
     The first ways to break a rule are in the smoke tier. Cases `apart` are those of attributes
@@ -39,11 +40,11 @@ def invalid(operator: Operator, *, apart: bool = False) -> Iterator[Case]:
         section = "Inputs" if attribute is None else attribute.section
         few = 4 if attribute is None else 3 + attribute.required
         about = "" if attribute is None else attribute.key
-        yield case_of(
+        yield given(
             operator.name,
             way.attributes,
             way.inputs,
-            pattern="invalid",
+            "invalid",
             tier="smoke" if turns[about] < few else "standard",
             source=f"{operator.document}, {section}",
             tags=("undefined" if way.is_left_open else "invalid", f"{way.what}: {way.exactly}"),
@@ -72,9 +73,7 @@ def valid_case(operator: Operator) -> Case:
     }
     words["dilations"] = (1,) * len(axes)
     roles = ("kernel", "strides", "pads_begin", "pads_end", "output", "fixed_output")
-    dtype = suited.plain_type(operator)
-    spec = case_of_axes(operator, (1, 1), axes, words, dtype, "invalid", roles=roles)
-    data = np.arange(1, np.prod(spec.shape) + 1).reshape(spec.shape)
-    own = spec.own_inputs(data.astype(dtype_of(dtype)))
-    inputs = with_gradient(operator, data, own, spec.attributes)
-    return case_of(operator.name, spec.attributes, inputs, pattern=spec.pattern)
+    spec = case_of_axes(operator, (1, 1), axes, "", words=words, roles=roles)
+    data = np.arange(1, np.prod(spec.shape) + 1).reshape(spec.shape).astype(dtype_of(spec.dtype))
+    inputs = with_gradient(operator, data, spec.own_inputs(data), spec.attributes)
+    return build(replace(spec, inputs=inputs), seed=0)

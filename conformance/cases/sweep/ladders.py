@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import ceil, prod
-from typing import NamedTuple
 
 from conformance.cases.axis import Axis, sizes
 from conformance.cases.sweep import suited
-from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of_axes
+from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, case_of_axes
 from conformance.dtypes import dtype_of
 from conformance.operators.operator import Operator
-from conformance.vector import Case
 
 RUNGS = (*(2**bits + 1 for bits in range(4, 13)), 2**16 + 1)
 _FEW = 257
@@ -54,7 +52,7 @@ _PLANES: dict[str, _Grown] = {"kernel": lambda n, _: Axis(n, n)}
 _OF_ALL_AXES = ("positions", "kernel", "output")
 """What grows on all axes together, too: positions of a plane, cells of a window, outputs."""
 
-_LONG_ROWS: tuple[Layout, ...] = (
+_LONG_ROWS: tuple[Geometry, ...] = (
     ((1, 1), (Axis(4113, 2, output=4110),)),
     ((1, 2), (Axis(4099, 3, 1, 1, 1, output=4098),)),
     ((2, 1), (Axis(4609, 2, 1, 1, output=4612),)),
@@ -69,67 +67,49 @@ _ALONE = 33
 _DEEP, _PLANE_OF_DEEP = 512, 25
 """Channels, and the least cells of their windows: both are large, as in the last layers of models.
 """
+_Rung = tuple[str, tuple[int, int], list[Axis]]
+"""A dimension that has reached a number, batch and channels, and each spatial axis."""
 
 
-class _Rung(NamedTuple):
-    """A dimension that has reached a number: batch and channels, and each spatial axis."""
-
-    what: str
-    planes: tuple[int, int]
-    axes: list[Axis]
-
-
-def ladders(operator: Operator, seed: int) -> Iterator[Case]:
-    """Yield the cases in which a dimension is large."""
-    for spec in ladder_specs(operator):
-        yield build(spec, seed=seed)
-
-
-def long_rows(operator: Operator, seed: int) -> Iterator[Case]:
+def long_rows(operator: Operator) -> Iterator[CaseSpec]:
     """Yield cases with more outputs in a row than the rungs have, for operators that have rows."""
     if operator.is_gradient or not {"kernel", "output"} & operator.roles:
         return
-    words, dtype = next(suited.word_choices(operator)), suited.floats(operator)[0]
-    tags = ("large: a row of more than 4,096 outputs",)
+    dtype, tags = suited.floats(operator)[0], ("large: a row of more than 4,096 outputs",)
     for planes, axes in _LONG_ROWS:
-        spec = case_of_axes(operator, planes, axes, words, dtype, "names", tags=tags)
-        yield build(spec, seed=seed)
+        yield case_of_axes(operator, planes, axes, "names", dtype=dtype, tags=tags)
 
 
-def axes_alone(operator: Operator, seed: int) -> Iterator[Case]:
+def axes_alone(operator: Operator) -> Iterator[CaseSpec]:
     """Yield gradients along one axis after the other of a volume, of windows of one cell if any.
 
     Where the numbers of blocks of two axes are swapped, cells beyond the first block have none.
     """
     if not operator.is_gradient:
         return
-    words, dtype = next(suited.word_choices(operator)), suited.plain_type(operator)
-    pattern = suited.patterns(operator)[0]
+    pattern, tier = suited.patterns(operator)[0], suited.kind_tier(operator)
     rank = min(3, suited.axes(operator)[-1])
     for place in range(rank):
         axes = [Axis(_ALONE if place == i else 1) for i in range(rank)]
         axes = [axis._replace(output=axis.size) for axis in axes]
-        tags = ("one axis alone",)
-        spec = case_of_axes(operator, (1, 1), axes, words, dtype, pattern, tags=tags)
-        yield build(spec, seed=seed, tier=suited.kind_tier(operator))
+        yield case_of_axes(operator, (1, 1), axes, pattern, tier=tier, tags=("one axis alone",))
 
 
-def deep_windows(operator: Operator, seed: int) -> Iterator[Case]:
+def deep_windows(operator: Operator) -> Iterator[CaseSpec]:
     """Yield a case of many channels with a large window, and with data that store small."""
     rank = 2 if operator.takes_axes(2) else operator.axes[0]
     side = ceil(_PLANE_OF_DEEP ** (1 / rank))
-    axes, words = [Axis(side, side)] * rank, next(suited.word_choices(operator))
-    dtype, pattern = suited.plain_type(operator), "integers"
+    dtype, pattern = "", "integers"
     if operator.forward is not None:  # as large as the data: the gradient tells channels apart
         dtype = suited.floats(operator)[0]
         pattern = "ones" if operator.forward.reduction.sums else "index"
+    axes, tier = [Axis(side, side)] * rank, suited.kind_tier(operator)
     tags = ("many channels with a large window",)
-    spec = case_of_axes(operator, (1, _DEEP), axes, words, dtype, pattern, tags=tags)
-    yield build(spec, seed=seed, tier=suited.kind_tier(operator))
+    yield case_of_axes(operator, (1, _DEEP), axes, pattern, dtype, tier=tier, tags=tags)
 
 
-def ladder_specs(operator: Operator) -> Iterator[CaseSpec]:
-    """Yield them without data; element types, words and padding take turns."""
+def ladders(operator: Operator) -> Iterator[CaseSpec]:
+    """Yield the cases in which a dimension is large; types, words and padding take turns."""
     words = list(suited.word_choices(operator, "rounding", "include_pad"))
     for step, number in enumerate(RUNGS if operator.levels == "all" else RUNGS[1::4]):
         for place, (what, planes, axes) in enumerate(_rungs(operator, number, step)):
@@ -142,15 +122,9 @@ def ladder_specs(operator: Operator) -> Iterator[CaseSpec]:
                 continue
             dtype = types[turn % len(types)]
             if prod((*planes, *sizes(axes))) * dtype_of(dtype).itemsize <= _MOST_BYTES:
-                yield case_of_axes(
-                    operator,
-                    planes,
-                    axes,
-                    words[turn // 2 % len(words)],
-                    dtype,
-                    "names" if cells <= _DENSE else "edges",
-                    tags=(f"large: {what}, {number:,}",),
-                )
+                pattern = "names" if cells <= _DENSE else "edges"
+                said, tags = words[turn // 2 % len(words)], (f"large: {what}, {number:,}",)
+                yield case_of_axes(operator, planes, axes, pattern, dtype, said, tags=tags)
 
 
 def _rungs(operator: Operator, n: int, step: int) -> Iterator[_Rung]:
@@ -168,20 +142,20 @@ def _rungs(operator: Operator, n: int, step: int) -> Iterator[_Rung]:
         for (what, growing), place in product(grown.items(), range(rank)):
             axes = small(rank)
             axes[place] = growing(n, (step + place) % 2)
-            yield _Rung(f"{what} of axis {place + 1} of {rank}", (1, 1), axes)
+            yield f"{what} of axis {place + 1} of {rank}", (1, 1), axes
         if few_ranks and rank > ranks[0] + 1:
             continue
         for what in _OF_ALL_AXES:
             if what in grown and rank > 1:
                 axes = [grown[what](side, padded) for side in _sides(n, rank)]
-                yield _Rung(f"{what} of {rank} axes", (1, 2 if n <= _FEW else 1), axes)
+                yield f"{what} of {rank} axes", (1, 2 if n <= _FEW else 1), axes
         for what, more in (("rows", small(1)), ("elements", [])):
             batch, channels, *extents = _sides(n, rank + 2 - len(more))
             axes = [*map(_third, extents), *more]
-            yield _Rung(f"{what} of {rank} axes", (batch, channels), axes)
+            yield f"{what} of {rank} axes", (batch, channels), axes
     rank = ranks[step % len(ranks)]
-    yield _Rung("batch", (n, 1), small(rank))
-    yield _Rung("channels", (1, n), small(rank))
+    yield "batch", (n, 1), small(rank)
+    yield "channels", (1, n), small(rank)
 
 
 def _grown(operator: Operator) -> tuple[dict[str, _Grown], tuple[Axis, Axis]]:

@@ -13,23 +13,21 @@ from typing import Any
 from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.draft import PLANES, Draft, draft_of_spec, each_one_off
-from conformance.cases.sweep.sweep_model import build, case_of_axes
+from conformance.cases.sweep.sweep_model import CaseSpec, case_of_axes
 from conformance.operators.attributes import Attribute
 from conformance.operators.operator import Operator
-from conformance.vector import Case
 
 # Sizes at which one more of anything, at either end, changes the windows or what they count.
 _PLANES = (1, 2)
 _AXES = (Axis(6, 3, 2, output=4), Axis(8, 3, 2, output=3), Axis(7, 3, 2, output=5))
 
 
-def neighbours(operator: Operator, seed: int) -> Iterator[Case]:
+def neighbours(operator: Operator) -> Iterator[CaseSpec]:
     """Yield bases of an operator, each followed by what differs from it in one thing."""
     for base in _bases(operator):
         pattern = suited.pattern_for("normals", base.dtype)
         for draft in (base, *_near(base)):
-            spec = draft.spec(suited.pattern_for(pattern, draft.dtype), ("one thing apart",))
-            yield build(spec, seed=seed)
+            yield draft.spec(suited.pattern_for(pattern, draft.dtype), tags=("one thing apart",))
 
 
 def _bases(operator: Operator) -> Iterator[Draft]:
@@ -41,14 +39,13 @@ def _bases(operator: Operator) -> Iterator[Draft]:
         for role, scalar in suited.scalars(operator).items()
     }
     words = {role: _meanings(word) for role, word in suited.words(operator).items()}
-    dtype = suited.plain_type(operator)
     first = next(iter(words), None)
     for word in words[first] if first else (None,):
         given: dict[str, Any] = {
             role: word if role == first else meanings[0] for role, meanings in words.items()
         }
-        said = {**scalars, **given}
-        yield draft_of_spec(case_of_axes(operator, _PLANES, axes, said, dtype, ""))
+        spec = case_of_axes(operator, _PLANES, axes, "", words={**scalars, **given})
+        yield draft_of_spec(spec)
 
 
 def _meanings(word: Attribute) -> tuple[Any, ...]:

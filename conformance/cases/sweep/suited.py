@@ -15,7 +15,12 @@ from conformance.cases.sweep.patterns import (
     NORM_PATTERNS,
     OF_INTEGERS,
 )
-from conformance.cases.sweep.sweep_model import ABSENT, CaseSpec, case_of_axes
+from conformance.cases.sweep.sweep_model import (
+    ABSENT,
+    CaseSpec,
+    case_of_axes,
+    required_words,
+)
 from conformance.dtypes import FLOATS, FLOATS8, WIDE_FLOATS, float_format
 from conformance.operators.attributes import (
     MEANINGS,
@@ -120,11 +125,6 @@ def types(operator: Operator) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*floats(operator), *also)))
 
 
-def plain_type(operator: Operator) -> str:
-    """Return the element type of cases that are not about types."""
-    return "float32" if "float32" in operator.dtypes else operator.dtypes[0]
-
-
 def patterns(operator: Operator) -> tuple[str, ...]:
     """Return the data patterns that can show a fault of a reduction."""
     if operator.forward is not None:
@@ -206,10 +206,7 @@ def case_of_row(
     return case_of_axes(
         operator,
         (number(row, "batch"), number(row, "channels")),
-        axes,
-        words,
-        str(row["dtype"]),
-        str(row["pattern"]),
+        *(axes, str(row["pattern"]), str(row["dtype"]), words),
         roles=[role for role in Axis._fields[1:] if role not in unsaid],
         size_type=str(row.get("size_type", "int64")),
         gradient=str(row.get("gradient", "names")),
@@ -264,7 +261,7 @@ def word_choices(operator: Operator, *varied: Role) -> Iterator[dict[str, Any]]:
     Of the other words, those that are required have their first meaning.
     """
     attributes = words(operator)
-    fixed = {role: word.meanings[0] for role, word in attributes.items() if word.required}
+    fixed = required_words(operator)
     free = [role for role in varied if role in attributes]
     for chosen in product(*(attributes[role].meanings for role in free)):
         given = {**fixed, **dict(zip(free, chosen, strict=True))}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
+from hashlib import blake2b
 from math import prod
 from typing import Any
 
@@ -18,12 +19,12 @@ from conformance.cases.sweep.covering import Coverage, Model, Row, covering_arra
 from conformance.cases.sweep.patterns import fill
 from conformance.dtypes import INTEGERS, name_of
 from conformance.operators import OPERATORS, vector_of
-from conformance.operators.attributes import ZERO_POINTS, Attribute
+from conformance.operators.attributes import MEANINGS, ZERO_POINTS, Attribute
 from conformance.operators.operator import Operator
 from conformance.operators.outcomes import is_judgeable
 from conformance.operators.windows import ceil_div
-from conformance.progress import Progress, counts_of, from_counts
-from conformance.vector import Array, Case, Tier, own_inputs
+from conformance.progress import Progress
+from conformance.vector import TIERS, Array, Case, Provenance, Tier, own_inputs
 
 ABSENT = "absent"
 """Level of an optional attribute that a case leaves out."""
@@ -31,9 +32,11 @@ ABSENT = "absent"
 
 @dataclass(frozen=True, slots=True)
 class CaseSpec:
-    """Everything of a case but its data; `output_size` comes with its element type.
+    """A row of a table of cases: everything of a case but its data, which follow.
 
-    `gradient` is the pattern of the gradient that an operator takes which is one.
+    `pattern` says what the data hold, and `gradient` what the gradient holds that an operator takes
+    which is one, unless `inputs` are given. `output_size` comes with its element type. With
+    `if_judgeable`, the case is left out where its data leave nothing to judge.
     """
 
     operator: str
@@ -44,6 +47,39 @@ class CaseSpec:
     output_size: tuple[tuple[int, ...], str] | None = None
     tags: tuple[str, ...] = ()
     gradient: str = "names"
+    tier: Tier = "standard"
+    source: str = ""
+    provenance: Provenance = "computed"
+    inputs: tuple[Array, ...] | None = None
+    if_judgeable: bool = False
+
+    def __str__(self) -> str:
+        """Return the case in a line: its name, its tier and what it is for."""
+        return ", ".join((f"{self.name} {self.tier}", *self.tags))
+
+    @property
+    def name(self) -> str:
+        """The id of the case without its digest, which depends on the data."""
+        operator = OPERATORS[self.operator]
+        size = () if self.output_size is None else (f"o{_numbers(self.output_size[0])}",)
+        parts = (
+            f"{self.operator}/{self.dtype}/{_numbers(self.shape)}",
+            "-".join((*size, *_shown(operator, self.attributes))),
+            self.data_pattern.replace(" ", "-"),
+        )
+        return "/".join(filter(None, parts))
+
+    @property
+    def data_pattern(self) -> str:
+        """What data hold and, unless they are given, the gradient beside them."""
+        is_filled = self.inputs is None and OPERATORS[self.operator].is_gradient
+        return f"{self.gradient} by {self.pattern}" if is_filled else self.pattern
+
+    def with_data(self, data: Array, *others: Array) -> CaseSpec:
+        """Return the case with this data, and maybe other inputs, of an operator no gradient."""
+        return replace(
+            self, shape=data.shape, inputs=(data, *others) if others else self.own_inputs(data)
+        )
 
     def own_inputs(self, data: Array) -> tuple[Array, ...]:
         """Return the inputs with this data, but for the gradient that an operator may take.
@@ -74,54 +110,62 @@ def _block(sizes: Sequence[int], output: Sequence[int]) -> int:
     return prod(ceil_div(d, max(1, o)) + 1 for d, o in zip(sizes, output, strict=True))
 
 
-Layout = tuple[tuple[int, int], tuple[Axis, ...]]
-"""Batch and channels, and each axis: a row of a table of cases."""
+Geometry = tuple[tuple[int, int], tuple[Axis, ...]]
+"""Batch and channels, and each axis."""
+
+
+def plain_type(operator: Operator) -> str:
+    """Return the element type of cases that are not about types."""
+    return "float32" if "float32" in operator.dtypes else operator.dtypes[0]
+
+
+def required_words(operator: Operator) -> dict[str, Any]:
+    """Return the first meaning of each word that has to be said, by role."""
+    required = (word for word in operator.of_roles(MEANINGS).values() if word.required)
+    return {word.role: word.meanings[0] for word in required}
 
 
 def case_of_axes(
     operator: Operator,
     planes: tuple[int, int],
     axes: Sequence[Axis],
-    words: Mapping[str, Any],
-    dtype: str,
     pattern: str,
+    dtype: str = "",
+    words: Mapping[str, Any] | None = None,
     *,
     roles: Iterable[str] = Axis._fields[1:],
     size_type: str = "int64",
-    tags: tuple[str, ...] = (),
-    gradient: str = "names",
+    **others: Any,
 ) -> CaseSpec:
-    """Return a case of batch and channels and of axes, with lists of the `roles`, without data.
+    """Return a case of batch and channels and of axes, with lists of the `roles`.
 
-    `words` are other values of `Params` by role; a required number is the first of its samples
-    unless they say it. Roles that the operator does not have are left out, and numbers that its
-    document refuses are changed to others nearby; where it takes more axes, those before the others
-    have one cell.
+    The type is by default the plain one. `words` are other values of `Params` by role, by default
+    those that have to be said; a required number is the first of its samples unless they say it.
+    Roles that the operator does not have are left out, and numbers that its document refuses are
+    changed to others nearby; where it takes more axes, those before the others have one cell.
+    `others` are further fields.
     """
     padded = (*(Axis(1),) * (operator.axes[0] - len(axes)), *axes)
     every = [axis.allowed(operator) for axis in padded]
     lists = by_role(every)
     if not any(lists["fixed_output"]):
         del lists["fixed_output"]
-    sampled: dict[str, Any] = {
+    dtype = dtype or plain_type(operator)
+    said: dict[str, Any] = {
         each.role: each.samples[0] if each.samples else 0
         for each in operator.attributes
         if each.required and each.is_scalar
     }
+    said |= required_words(operator) if words is None else words
+    meanings = {role: lists[role] for role in roles if role in lists}
     return CaseSpec(
         operator.name,
-        operator.attributes_of(
-            {
-                **{role: lists[role] for role in roles if role in lists},
-                **held(operator, {**sampled, **words}, dtype),
-            }
-        ),
+        operator.attributes_of({**meanings, **held(operator, said, dtype)}),
         (*planes, *sizes(every)),
         dtype,
         pattern,
         (lists["output"], size_type) if operator.takes_output_size else None,
-        tags,
-        gradient,
+        **others,
     )
 
 
@@ -166,66 +210,98 @@ class ArraySpec:
     concrete: Concrete
     more: int = 0
 
-
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """The covering arrays of one operator, first that of every factor."""
-
-    operator: str
-    specs: tuple[ArraySpec, ...]
-
-    def arrays(self, strength: int, seed: int, progress: Progress | None = None) -> list[Covered]:
-        """Return the covering arrays."""
-        covered = []
-        for spec in self.specs:
-            counts = from_counts(counts_of(progress, f"{self.operator}: {spec.name}"))
-            t = max(1, strength + spec.more)
-            array = covering_array(spec.model, strength=t, seed=seed, progress=counts)
-            covered.append(Covered(spec.name, t, spec.model, spec.concrete, *array))
-        return covered
+    def covered(self, strength: int, seed: int, progress: Progress | None) -> Covered:
+        """Return the covering array."""
+        t = max(1, strength + self.more)
+        array = covering_array(self.model, strength=t, seed=seed, progress=progress)
+        return Covered(self.name, t, self.concrete, *array)
 
 
 @dataclass(frozen=True)
 class Covered:
-    """A covering array of a model: its strength t, its rows and what they cover."""
+    """A covering array: its strength t, its rows and what they cover."""
 
     name: str
     strength: int
-    model: Model
     concrete: Concrete
     rows: list[Row]
     coverage: Coverage
 
 
-def build(spec: CaseSpec, *, seed: int, tier: Tier = "standard", source: str = "") -> Case:
-    """Fill in the data of a case and name it."""
+def cases_of(
+    specs: Iterable[CaseSpec], *, seed: int = 0, tiers: Container[Tier] = TIERS
+) -> Iterator[Case]:
+    """Yield the cases of some tiers, each once, but for those that leave nothing to judge."""
+    seen: set[bytes] = set()
+    for spec in specs:
+        case = build(spec, seed=seed)
+        # A short digest of each id: little memory even for a million cases.
+        key = blake2b(case.id.encode(), digest_size=8).digest()
+        if (
+            key not in seen
+            and case.tier in tiers
+            and has_one_answer(case, if_judgeable=spec.if_judgeable)
+        ):
+            yield case
+        seen.add(key)
+
+
+def build(spec: CaseSpec, *, seed: int) -> Case:
+    """Fill in the data of a case, unless they are given, and name it.
+
+    The id is derived from what the case is: readable, stable and unique.
+    """
+    inputs = _filled(spec, seed) if spec.inputs is None else spec.inputs
+    attributes = dict(spec.attributes)
+    digest = hashlib.sha256(json.dumps([spec.operator, attributes], sort_keys=True).encode())
+    for array in inputs:
+        digest.update(f"{array.shape}{array.dtype}".encode())
+        digest.update(array.tobytes())
+    return Case(
+        f"{spec.name}-{digest.hexdigest()[:8]}",
+        spec.operator,
+        attributes,
+        inputs,
+        spec.tier,
+        spec.data_pattern,
+        spec.source,
+        spec.provenance,
+        spec.tags,
+    )
+
+
+def _filled(spec: CaseSpec, seed: int) -> tuple[Array, ...]:
+    """Return the inputs of a case, filled with its patterns."""
     key = json.dumps(
         [spec.operator, dict(spec.attributes), spec.shape, spec.dtype, spec.output_size],
         sort_keys=True,
     )
-    data = fill(
-        spec.pattern, spec.shape, spec.dtype, window_cells=spec.window_cells, key=key, seed=seed
-    )
-    inputs, pattern = spec.own_inputs(data), spec.pattern
-    operator = OPERATORS[spec.operator]
-    if operator.forward is not None:
-        gradient = fill(
-            spec.gradient,
-            operator.forward.output_shape(inputs, spec.attributes),
-            spec.dtype,
-            window_cells=spec.window_cells,
-            key=f"gradient {key}",
-            seed=seed,
-        )
-        inputs, pattern = (gradient, *inputs), f"{spec.gradient} by {spec.pattern}"
-    return case_of(
-        spec.operator,
-        spec.attributes,
-        inputs,
-        pattern=pattern,
-        tier=tier,
-        source=source,
-        tags=spec.tags,
+    cells, forward = spec.window_cells, OPERATORS[spec.operator].forward
+    data = fill(spec.pattern, spec.shape, spec.dtype, window_cells=cells, key=key, seed=seed)
+    inputs = spec.own_inputs(data)
+    if forward is None:
+        return inputs
+    shape, key = forward.output_shape(inputs, spec.attributes), f"gradient {key}"
+    gradient = fill(spec.gradient, shape, spec.dtype, window_cells=cells, key=key, seed=seed)
+    return (gradient, *inputs)
+
+
+def given(
+    operator: str,
+    attributes: Mapping[str, Any],
+    inputs: tuple[Array, ...],
+    pattern: str,
+    **others: Any,
+) -> CaseSpec:
+    """Return the case of a call, whose data a pattern names; `others` are further fields."""
+    data, *sizes = own_inputs(operator, inputs)
+    size = None
+    if OPERATORS[operator].takes_output_size:
+        size = tuple(sizes[0].tolist()), name_of(sizes[0].dtype)
+    return CaseSpec(
+        *(operator, attributes, data.shape, name_of(data.dtype), pattern, size),
+        inputs=inputs,
+        **others,
     )
 
 
@@ -235,44 +311,22 @@ def case_of(
     inputs: tuple[Array, ...],
     *,
     pattern: str,
-    tier: Tier = "standard",
     source: str = "",
     tags: tuple[str, ...] = (),
 ) -> Case:
-    """Return a case whose id is derived from what it is: readable, stable and unique."""
-    definition = OPERATORS[operator]
-    data, *sizes = own_inputs(operator, inputs)
-    digest = hashlib.sha256(json.dumps([operator, dict(attributes)], sort_keys=True).encode())
-    for array in inputs:
-        digest.update(f"{array.shape}{array.dtype}".encode())
-        digest.update(array.tobytes())
-    parts = [
-        operator,
-        name_of(data.dtype),
-        _numbers(data.shape),
-        *([f"o{_numbers(sizes[0].tolist())}"] if definition.takes_output_size else []),
-        *_shown(definition, attributes),
-        f"{pattern.replace(' ', '-')}-{digest.hexdigest()[:8]}",
-    ]
-    return Case(
-        id="/".join(filter(None, ["/".join(parts[:3]), "-".join(parts[3:-1]), parts[-1]])),
-        operator=operator,
-        attributes=dict(attributes),
-        inputs=inputs,
-        tier=tier,
-        pattern=pattern,
-        source=source,
-        tags=tags,
-    )
+    """Return the case of a call, named as all are: see `build`."""
+    return build(given(operator, attributes, inputs, pattern, source=source, tags=tags), seed=0)
 
 
-def has_one_answer(case: Case) -> bool:
+def has_one_answer(case: Case, *, if_judgeable: bool = False) -> bool:
     """Say whether a case has one right answer, if its integers are quantised.
 
-    It has none where the order of a sum decides; of numbers, bounds are about that.
+    It has none where the order of a sum decides; of numbers, bounds are about that, which are to
+    say something `if_judgeable`.
     """
     operator = OPERATORS[case.operator]
-    return not operator.requantises or is_judgeable(operator, vector_of(case))
+    is_asked = operator.requantises or if_judgeable
+    return not is_asked or is_judgeable(operator, vector_of(case))
 
 
 _SHORT = {

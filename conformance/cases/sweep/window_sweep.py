@@ -10,7 +10,7 @@ from conformance.cases.sweep import axis_geometry, suited
 from conformance.cases.sweep.axis_geometry import Levels
 from conformance.cases.sweep.covering import Constraint, Level, Model, Row, constraint
 from conformance.cases.sweep.patterns import SPARSE_PATTERNS
-from conformance.cases.sweep.sweep_model import ABSENT, ArraySpec, CaseSpec
+from conformance.cases.sweep.sweep_model import ABSENT, ArraySpec, CaseSpec, plain_type
 from conformance.dtypes import HALVES
 from conformance.operators.operator import Operator
 from conformance.operators.params import UNSAID
@@ -94,7 +94,7 @@ _FEWER_LEVELS: dict[str, tuple[Level, ...]] = {
 
 
 def _few(factors: suited.Factors, operator: Operator) -> suited.Factors:
-    dtype = suited.plain_type(operator)
+    dtype = plain_type(operator)
     few = {**_FEW_LEVELS, "dtype": (dtype,), "pattern": (suited.pattern_for("normals", dtype),)}
     if operator.levels != "all":
         few |= _FEWER_LEVELS

@@ -61,9 +61,7 @@ def crash(path):
 
 def built(name):
     """Return every case of a layer with how it differs from it."""
-    return [
-        (variant.change, build(variant.spec, seed=0)) for variant in cases(concrete(LAYERS[name]))
-    ]
+    return [(variant.source, build(variant, seed=0)) for variant in cases(concrete(LAYERS[name]))]
 
 
 @pytest.mark.parametrize("name", LAYERS)
@@ -132,8 +130,8 @@ def test_large_layers_stay_small():
     layer = concrete(big)
     near = list(cases(layer))
     assert exact_shape(layer) == (1, 1, 224, 224)
-    assert sum(np.prod(variant.spec.shape) for variant in near) < 400_000
-    shapes = {variant.change: variant.spec.shape for variant in near}
+    assert sum(np.prod(variant.shape) for variant in near) < 400_000
+    shapes = {variant.source: variant.shape for variant in near}
     assert shapes[""] == (1, 1, 224, 224)
     assert shapes["all channels, smaller plane"][:2] == (8, 64)
 
@@ -143,7 +141,7 @@ def test_smaller_planes_end_at_the_same_place_of_a_stride():
     layer = concrete(
         Layer("p", "MaxPool-1", STEM | {"strides": [5, 4]}, (1, 64, 203, 202), "float32")
     )
-    (small,) = {variant.spec.shape for variant in cases(layer) if variant.change == "smaller plane"}
+    (small,) = {variant.shape for variant in cases(layer) if variant.source == "smaller plane"}
     assert (small[2] % 5, small[3] % 4) == (203 % 5, 202 % 4)
     assert max(small) < 30
 
@@ -195,9 +193,7 @@ class TestAnyOperator:
     @pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.name)
     def test_it_has_vectors_and_neighbours(self, layer):
         """Every case is valid and defined; the exact ones differ in their data alone."""
-        found = [
-            (variant.change, build(variant.spec, seed=0)) for variant in cases(concrete(layer))
-        ]
+        found = [(variant.source, build(variant, seed=0)) for variant in cases(concrete(layer))]
         assert {vector_of(case).outcomes[0].kind for _, case in found} == {"values"}
         exact = [case for how, case in found if not how]
         assert {str(case.attributes) for case in exact} == {str(layer.attributes)}
@@ -206,13 +202,13 @@ class TestAnyOperator:
 
     def test_numbers_and_words_are_varied_by_the_names_of_the_document(self):
         """Pads in one list entry by entry; words that the layer leaves out, too."""
-        hows = {variant.change for variant in cases(concrete(self.LAYERS[0]))}
+        hows = {variant.source for variant in cases(concrete(self.LAYERS[0]))}
         assert {"window +1", "step -1", "pads -1 on axis 3", "round_up 0", "mode valid"} <= hows
 
     def test_output_sizes_are_varied(self):
         """Where there are any."""
         adaptive, whole = (
-            {variant.change for variant in cases(concrete(each))} for each in self.LAYERS[4:6]
+            {variant.source for variant in cases(concrete(each))} for each in self.LAYERS[4:6]
         )
         assert {"output size -1 on axis 0", "output size int32"} <= adaptive
         assert not [how for how in whole if how.startswith("output")]
@@ -220,8 +216,8 @@ class TestAnyOperator:
     def test_patterns_suit_the_reduction(self):
         """What chooses a cell is asked for the lowest numbers, what sums for a narrow bound."""
         minimum, whole = self.LAYERS[0], self.LAYERS[5]
-        assert "lowest" in {variant.spec.pattern for variant in cases(concrete(minimum))}
-        assert "impulses" in {variant.spec.pattern for variant in cases(concrete(whole))}
+        assert "lowest" in {variant.pattern for variant in cases(concrete(minimum))}
+        assert "impulses" in {variant.pattern for variant in cases(concrete(whole))}
 
     @pytest.mark.parametrize(
         ("layer", "why"),
@@ -390,5 +386,5 @@ class TestCommand:
 def test_numbers_that_a_layer_leaves_out_are_varied_from_their_defaults():
     """A document with defaults has neighbours in all of its attributes, as one without."""
     layer = CaseSpec("ONNX-MaxPool-22", {"kernel_shape": [2, 2]}, (1, 1, 9, 9), "float32", "")
-    changes = {variant.change for variant in cases(layer)}
+    changes = {variant.source for variant in cases(layer)}
     assert {"kernel_shape +1", "strides +1", "dilations +1", "pads +1"} <= changes

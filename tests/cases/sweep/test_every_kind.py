@@ -6,6 +6,7 @@ import pytest
 from conformance import open_vectors
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.every_kind import every_kind
+from conformance.cases.sweep.sweep_model import cases_of
 from conformance.dtypes import WIDE_FLOATS, float_format, name_of
 from conformance.operators import OPERATORS, vector_of
 from conformance.reference.rounding import widen
@@ -29,7 +30,7 @@ def cases(operator, pattern, dtype):
     """Return the cases of a kind that an operator has of every kind of number."""
     return [
         case
-        for case in every_kind(OPERATORS[operator], 0)
+        for case in cases_of(every_kind(OPERATORS[operator]))
         if case.pattern == pattern and name_of(case.data.dtype) == dtype
     ]
 
@@ -99,7 +100,7 @@ def test_maxima_are_chosen_among_cells_that_float32_takes_for_equal(operator):
     """The cells of float64 differ, and some of them do not in float32."""
     lossy = [
         case
-        for case in every_kind(OPERATORS[operator], 0)
+        for case in cases_of(every_kind(OPERATORS[operator]))
         if case.pattern.endswith("by lossy") and case.data.dtype == np.float64
     ]
     assert lossy

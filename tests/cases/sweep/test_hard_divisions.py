@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from conformance.cases.sweep.hard_divisions import BY_OUTPUT, BY_STRIDE, hard_divisions
+from conformance.cases.sweep.sweep_model import cases_of
 from conformance.operators import OPERATORS
 
 ALL_LEVELS = [name for name, operator in OPERATORS.items() if operator.levels == "all"]
@@ -74,7 +75,7 @@ def test_every_axis_of_every_rank_is_divided(name):
     """By each pair; where there is an attribute for it, with both roundings."""
     operator = OPERATORS[name]
     seen = set()
-    for case in hard_divisions(operator, 0):
+    for case in cases_of(hard_divisions(operator)):
         params = operator.validate(case.inputs, case.attributes)
         for axis, size in enumerate(params.sizes):
             divisor = (params.output or params.strides)[axis]

@@ -5,7 +5,8 @@ from math import prod
 import numpy as np
 import pytest
 
-from conformance.cases.sweep.integer_sums import integer_sums
+from conformance.cases.sweep.narrow_types import integer_sums
+from conformance.cases.sweep.sweep_model import cases_of
 from conformance.dtypes import INTEGERS, name_of
 from conformance.faults import fault_named, faulty
 from conformance.judging.judge import accepted
@@ -54,7 +55,7 @@ def times_count_in_32_bits(total, count, signed):
 @pytest.mark.parametrize("kept", [in_16_bits, times_count_in_32_bits])
 def test_sums_in_a_narrow_type_fail_in_every_type(operator, kept):
     """Signed or not; where sums are kept whole, all conform."""
-    vectors = [vector_of(case) for case in integer_sums(OPERATORS[operator])]
+    vectors = [vector_of(case) for case in cases_of(integer_sums(OPERATORS[operator]))]
     assert all(accepted(vectors, [averages(vector, whole) for vector in vectors]))
     conform = accepted(vectors, [averages(vector, kept) for vector in vectors])
     failing = {

@@ -8,6 +8,7 @@ from support.made_up import MADE_UP, registered
 
 from conformance.api.strength import not_conforming
 from conformance.cases.sweep.lookalikes import lookalikes, of_one_checksum
+from conformance.cases.sweep.sweep_model import cases_of
 from conformance.faults import fault_named
 from conformance.faults.baseline import Baseline, PlantedFaults, right_operator
 from conformance.operators import OPERATORS, vector_of
@@ -25,7 +26,7 @@ def calls(name):
             dict(case.attributes),
             [size.tolist() for size in case.inputs[1:]],
         )
-        for case in lookalikes(OPERATORS[name], 0)
+        for case in cases_of(lookalikes(OPERATORS[name]))
     ]
 
 
@@ -44,7 +45,7 @@ def test_a_case_is_followed_by_its_like_and_comes_again(name):
 @pytest.mark.parametrize("name", ALL_LEVELS)
 def test_no_case_is_called_twice(name):
     """Each call has other data: what was kept of a result shows."""
-    ids = [case.id for case in lookalikes(OPERATORS[name], 0)]
+    ids = [case.id for case in cases_of(lookalikes(OPERATORS[name]))]
     assert len(set(ids)) == len(ids)
 
 
@@ -82,7 +83,7 @@ def test_operators_of_packages_have_pairs(name):
     """Of the lists that they have, and valid."""
     operator = MADE_UP[name]
     with registered():
-        cases = list(lookalikes(operator, 0))
+        cases = list(cases_of(lookalikes(operator)))
     assert len(cases) >= 30
     for case in cases:
         operator.validate(case.inputs, case.attributes)
@@ -94,7 +95,7 @@ def test_gradients_of_one_shape_come_twice(operator):
     planted = PlantedFaults((fault_named("gradient-not-cleared"),), operator)
     right = right_operator(operator, None)
     least = OPERATORS[operator].levels == "least"
-    cases = list(of_one_checksum(OPERATORS[operator], 0))
+    cases = list(cases_of(of_one_checksum(OPERATORS[operator])))
     assert any(
         not_conforming([planted], vector_of(case), Baseline(case, right))
         for case in cases

@@ -1,13 +1,12 @@
 """Cases follow from roles and traits: those of operators that nobody has thought of."""
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from support.made_up import MADE_UP, UNUSUAL_DEFAULTS, registered
 
-from conformance.cases.sweep import collect, sweep_of
+from conformance.cases.sweep import arrays_of, chosen, collect
 from conformance.cases.sweep.exhaustive import case_specs, exhaustive, parts
 from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.special_cases import specials
@@ -67,17 +66,17 @@ def test_the_smoke_tier_is_about_eighty(name, standard):
     assert tagged[False] > tagged[True] > 0
 
 
-def test_rows_of_the_smoke_tier_can_be_said():
+def test_rows_of_the_smoke_tier_can_be_chosen(monkeypatch):
     """An array that is not mentioned has none."""
-    with registered(replace(UNUSUAL_DEFAULTS, name="FiveRows", smoke_rows=(5,))):
-        cases = list(collect("FiveRows", tier="smoke", strength=2, seed=0).cases)
+    monkeypatch.setitem(chosen.ROWS, "UnusualDefaults", (5,))
+    cases = list(collect("UnusualDefaults", tier="smoke", strength=2, seed=0).cases)
     assert sum(not case.tags for case in cases) == 5
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_feasible_interaction_is_covered(name):
     """Whatever factors an operator has."""
-    for array in sweep_of(name).arrays(2, 0):
+    for array in arrays_of(name, 2, 0):
         assert array.coverage.covered == array.coverage.feasible > 0
 
 
@@ -177,7 +176,7 @@ def test_averages_of_integers_are_special_cases(standard):
 def test_special_cases_say_no_more_than_the_attributes_can(name):
     """No tag speaks of pads or strides that the operator does not have."""
     operator = MADE_UP[name]
-    tags = {tag for each in specials(operator) for tag in each.spec.tags}
+    tags = {tag for each in specials(operator) for tag in each.tags}
     pads = {"pads_begin", "pads_end"} <= operator.roles
     assert ("pads above the kernel on both ends" in tags) == pads
     assert ("halving" in tags) == ("strides" in operator.roles)
@@ -185,10 +184,10 @@ def test_special_cases_say_no_more_than_the_attributes_can(name):
 
 def test_special_cases_have_as_many_axes_as_there_must_be():
     """Those of fewer have one cell on the others; those of too many are left out."""
-    plans = {each.spec.tags[0]: each.spec for each in specials(UNUSUAL_DEFAULTS)}
+    plans = {each.tags[0]: each for each in specials(UNUSUAL_DEFAULTS)}
     assert plans["more than 255 cells in a window"].shape == (1, 2, 1, 20, 21)
     assert plans["more than 255 cells in a window"].attributes["k"] == [1, 17, 16]
-    planes = [each.spec.shape for each in specials(MADE_UP["PlanesOfIntegers"])]
+    planes = [each.shape for each in specials(MADE_UP["PlanesOfIntegers"])]
     assert {len(shape) for shape in planes} == {4}
 
 

@@ -8,12 +8,12 @@ import pytest
 from support.effort import one_in
 from support.random_cases import EVERY
 
-from conformance.cases.sweep import collect, sweep_of
+from conformance.cases.sweep import arrays_of, collect
 from conformance.cases.sweep.exhaustive import exhaustive, parts
 from conformance.cases.sweep.invalid_cases import invalid
 from conformance.cases.sweep.neighbours import neighbours
 from conformance.cases.sweep.special_cases import special
-from conformance.cases.sweep.sweep_model import ABSENT
+from conformance.cases.sweep.sweep_model import ABSENT, cases_of
 from conformance.cases.sweep.worked_examples import examples
 from conformance.dtypes import FLOATS, name_of
 from conformance.operators import OPERATORS
@@ -57,7 +57,7 @@ def valid(operator):
 @pytest.mark.parametrize("strength", one_in(2, [2, 3]))
 def test_every_feasible_interaction_is_covered(operator, strength):
     """The covering array of each operator misses no feasible combination of levels."""
-    for array in sweep_of(operator).arrays(strength, 0):
+    for array in arrays_of(operator, strength, 0):
         more = 0 if OPERATORS[operator].rank else array.name == "geometry"
         less = OPERATORS[operator].levels == "least"
         assert array.strength == strength + more - less
@@ -115,7 +115,7 @@ def test_neighbours_differ_in_one_thing(operator):
         return given | arrays | {"size": [a.tolist() for a in case.inputs[1:]]}
 
     seen, differences = [], []
-    for case in neighbours(OPERATORS[operator], 0):
+    for case in cases_of(neighbours(OPERATORS[operator])):
         found = things(case)
         apart = (sum(found.get(n) != other.get(n) for n in {*found, *other}) for other in seen)
         differences.append(min(apart, default=0))
@@ -158,7 +158,7 @@ def test_bounds_of_half_types_say_something(operator):
 
 def test_worked_examples_are_all_there():
     """As many of each operator as its document has, with the shape rules for MaxPool-14."""
-    cases = [case for operator in OPERATORS.values() for case in examples(operator, 0)]
+    cases = [case for operator in OPERATORS.values() for case in cases_of(examples(operator))]
     found = [case.operator for case in cases]
     assert {name: found.count(name) for name in found} == {
         "AvgPool-1": 5,
@@ -185,14 +185,14 @@ def test_worked_examples_are_all_there():
 @pytest.mark.parametrize("operator", one_in(4, EVERY))
 def test_invalid_cases_break_exactly_one_rule(operator):
     """Each names the rule it breaks, and no two are the same; where all is one window, few can."""
-    reasons = [case.tags[1] for case in invalid(OPERATORS[operator])]
+    reasons = [spec.tags[1] for spec in invalid(OPERATORS[operator])]
     assert len(reasons) == len(set(reasons)) >= (7 if operator in SEVERAL else 1)
 
 
 @pytest.mark.parametrize("operator", EVERY)
 def test_special_cases_say_what_they_are_for(operator):
     """Every special case carries a tag."""
-    assert all(case.tags for case in special(OPERATORS[operator], 0))
+    assert all(spec.tags for spec in special(OPERATORS[operator]))
 
 
 @pytest.mark.slow("it counts millions of cases")
@@ -229,7 +229,7 @@ def test_indices_of_a_plane_come_without_what_engines_lack(operator):
     """As int32, with pads alike at both ends and no dilations, of one axis to three."""
     params = [
         OPERATORS[operator].validate(case.inputs, case.attributes)
-        for case in special(OPERATORS[operator], 0)
+        for case in cases_of(special(OPERATORS[operator]))
     ]
     axes = {
         len(each.kernel)

@@ -1,4 +1,4 @@
-"""The sweep of adaptive operators: how input and output sizes relate, axis by axis."""
+"""The sweeps of operators that slide no kernel: of a given output size, or of one value a plane."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ from functools import partial
 
 from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
+from conformance.cases.sweep.axis_geometry import WIDTHS, width_range
 from conformance.cases.sweep.covering import Model, Row, constraint
 from conformance.cases.sweep.sweep_model import ArraySpec, CaseSpec
+from conformance.dtypes import FLOATS
 from conformance.operators.operator import Operator
+from conformance.reference.bound import is_meaningful
+
+_PLANES: suited.Factors = {"batch": (1, 2, 3), "channels": (1, 5, 16, 17, 33, 48)}
 
 Sizes = tuple[int, int]  # input d, output o
 
@@ -24,20 +29,23 @@ _RELATIONS: dict[str, tuple[Sizes, ...]] = {
     "grow": ((2, 3), (3, 5), (5, 7), (4, 9), (7, 17), (5, 16)),
     **{pair: ((int(pair.split("-")[0]), int(pair.split("-")[1])),) for pair in _HARD},
 }
-_OTHERS: dict[str, tuple[Sizes, ...]] = {
+_OTHER_RELATIONS: dict[str, tuple[Sizes, ...]] = {
     "down": ((4, 3), (6, 4), (5, 2), (6, 2), (7, 3)),
     "up": ((2, 3), (3, 4), (1, 2), (2, 5)),
     "same": ((2, 2), (3, 3), (1, 1)),
 }
+_OTHER_SIZES = {"none": (), "one": (1,), "small": (2, 3, 4), "medium": (5, 6, 7)}
+"""Sizes of the axes before the last."""
+_CELLS = 2048
+"""Elements of a case, at most: the suite is shipped."""
 
 
 def adaptive_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
     """Return the covering array of an operator that takes its output size as an input."""
     geometry: suited.Factors = {
         "relation": tuple(_RELATIONS),
-        "others": ("none", *_OTHERS),
-        "batch": (1, 2, 3),
-        "channels": (1, 5, 16, 17, 33, 48),
+        "others": ("none", *_OTHER_RELATIONS),
+        **_PLANES,
     }
     factors = suited.factors(operator, {"size_type": ("int32", "int64")}, geometry)
     constraints = [
@@ -59,17 +67,64 @@ def adaptive_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
             ),
         ),
     ]
-    return (ArraySpec("all factors", Model(factors, constraints), partial(_case, operator)),)
+    return (
+        ArraySpec(
+            "all factors", Model(factors, constraints), partial(_case_of_relations, operator)
+        ),
+    )
 
 
-def _case(operator: Operator, row: Row, turn: int) -> CaseSpec:
+def _case_of_relations(operator: Operator, row: Row, turn: int) -> CaseSpec:
     axes = suited.number(row, "axes")
     focus = turn % axes
     options = _RELATIONS[str(row["relation"])]
     chosen = [options[turn % len(options)]]
-    others = _OTHERS.get(str(row["others"]), ())
+    others = _OTHER_RELATIONS.get(str(row["others"]), ())
     for i in range(1, axes):
         fresh = [pair for pair in others if pair not in chosen] or others
         chosen.append(fresh[(turn + i) % len(fresh)])
     pairs = chosen[1 : focus + 1] + chosen[:1] + chosen[focus + 1 :]
     return suited.case_of_row(operator, row, [Axis(d, output=o) for d, o in pairs])
+
+
+def whole_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
+    """Return the covering array of an operator that has neither a kernel nor an output size."""
+    geometry: suited.Factors = {
+        "size": WIDTHS,
+        "others": tuple(_OTHER_SIZES),
+        **_PLANES,
+    }
+    constraints = [
+        suited.OTHERS,
+        suited.HELD,
+        constraint(
+            "size of the suite",
+            lambda axes, size, others, batch, channels: (
+                _most_cells(axes, size, others) * batch * channels <= _CELLS
+            ),
+        ),
+    ]
+    if operator.reduction.sums:
+        constraints.append(
+            constraint(
+                "the bound of hundreds of addends says nothing in half types",
+                lambda dtype, axes, size, others: (
+                    dtype not in FLOATS
+                    or is_meaningful(_most_cells(axes, size, others), axes, dtype)
+                ),
+            )
+        )
+    model = Model(suited.factors(operator, {}, geometry), constraints)
+    return (ArraySpec("all factors", model, partial(_case_of_sizes, operator)),)
+
+
+def _most_cells(axes: int, size: str, others: str) -> int:
+    most: int = max(_OTHER_SIZES[others], default=1) ** (axes - 1)
+    return width_range(size)[-1] * most
+
+
+def _case_of_sizes(operator: Operator, row: Row, turn: int) -> CaseSpec:
+    last, others = width_range(str(row["size"])), _OTHER_SIZES[str(row["others"])]
+    sizes = [others[(turn + i) % len(others)] for i in range(suited.number(row, "axes") - 1)]
+    axes = [Axis(size) for size in (*sizes, last[turn % len(last)])]
+    return suited.case_of_row(operator, row, axes)
