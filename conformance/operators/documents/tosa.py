@@ -150,7 +150,7 @@ def _operator(name: str, reduction: Any, **others: Any) -> Operator:
     )
 
 
-TOSA = (
+OPERATORS = (
     _operator(
         "AVG_POOL2D",
         AVERAGE,

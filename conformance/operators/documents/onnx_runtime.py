@@ -10,14 +10,14 @@ from typing import Any
 
 from conformance.operators.attributes import Attribute
 from conformance.operators.clause import Clause, Reading, StepWrap, ruling
-from conformance.operators.form import Form
-from conformance.operators.onnx_pooling import (
+from conformance.operators.documents.onnx import (
     AXES,
     CEIL,
     COUNT_INCLUDE_PAD,
     WINDOW_CLAUSES,
     window_attributes,
 )
+from conformance.operators.form import Form
 from conformance.operators.operator import Operator, sliding, whole
 from conformance.operators.reduction import AVERAGE, rounded_mean_of_cells
 
@@ -115,7 +115,7 @@ def _operator(name: str, attributes: tuple[Attribute, ...], **others: Any) -> Op
 
 
 _WINDOWS = window_attributes(COUNT_INCLUDE_PAD, rounding=CEIL)
-QLINEAR = (
+OPERATORS = (
     _operator(
         "QLinearAveragePool",
         tuple(each for each in _WINDOWS if each.role != "dilations"),

@@ -15,7 +15,7 @@ import numpy as np
 
 from conformance.operators.attributes import Attribute
 from conformance.operators.clause import Clause, Reading, StepWrap, ruling
-from conformance.operators.examples import Example, Printed
+from conformance.operators.examples import Example, printed_numbers
 from conformance.operators.form import Form
 from conformance.operators.operator import Operator, sliding
 from conformance.operators.params import Params
@@ -234,19 +234,11 @@ def _example(
     what: str, data: Any, rows: Any, stride: tuple[int, int], padding: str = "VALID", **others: Any
 ) -> Example:
     """Return an example of the tests of the kernels: two rows, and windows of two by two."""
-    return Example(
-        f"pooling tests, {what}",
-        {"filter": [2, 2], "stride": [*stride], "padding": padding, **others},
-        ("printed: attributes, data, output",),
-        (1, 1, 2, 4),
-        data=data,
-        dtype="int8",
-        pattern="printed",
-        outputs=(Printed(rows),),
-    )
+    attributes = {"filter": [2, 2], "stride": [*stride], "padding": padding, **others}
+    return printed_numbers(f"pooling tests, {what}", attributes, data, rows, dtype="int8")
 
 
-LITERT = (
+OPERATORS = (
     _operator(
         "AVERAGE",
         AVERAGE,
