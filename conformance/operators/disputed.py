@@ -11,7 +11,16 @@ import numpy as np
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.clause import Clause, Reading, Refusing, StepWrap
-from conformance.operators.needs import Needs
+from conformance.operators.needs import (
+    INDICES,
+    MAXIMUM,
+    NO_POWERS,
+    POWERS,
+    SUMS,
+    WINDOWS,
+    can_mean,
+    has,
+)
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Gathered, Pads, Pipeline, Windows, reaches
 from conformance.reference import maximum_ignoring_nan
@@ -165,7 +174,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="same-output-size",
         kind="disputed",
-        needs=Needs(roles=("auto_pad",)),
+        needs=(has("auto_pad"),),
         document="AvgPool-1",
         section="Attributes, auto_pad; Examples 1 and 2",
         says="same_* pads so that the input matches the output size; two examples with stride 2 "
@@ -187,7 +196,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="same-never-crops",
         kind="disputed",
-        needs=Needs(roles=("auto_pad",)),
+        needs=(has("auto_pad"),),
         document="AvgPool-1",
         section="Attributes, auto_pad",
         says="nothing about same_* with a kernel below the stride, where the formula of the total "
@@ -220,7 +229,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="same-with-ceil",
         kind="disputed",
-        needs=Needs(roles=("auto_pad", "rounding")),
+        needs=(has("auto_pad"), has("rounding")),
         document="AvgPool-1",
         section="Attributes, rounding_type and auto_pad",
         says="nothing about rounding_type=ceil together with same_*",
@@ -243,7 +252,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="ceil-window-past-input",
         kind="disputed",
-        needs=Needs(roles=("rounding",)),
+        needs=(has("rounding"),),
         document="AvgPool-1",
         section="Attributes, rounding_type",
         says="nothing about windows that start at or beyond the end of the input; ONNX ignores "
@@ -270,7 +279,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="ceil-torch-start",
         kind="disputed",
-        needs=Needs(says=(("rounding", "ceil_torch"),)),
+        needs=(can_mean("rounding", "ceil_torch"),),
         document="Pooling shape rules",
         section="Mathematical Formulation; Attributes, rounding_type",
         says="ceil_torch does not allow the last pooling to start in the padding area; then, the "
@@ -303,7 +312,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="valid-rounds",
         kind="disputed",
-        needs=Needs(roles=("auto_pad", "rounding")),
+        needs=(has("auto_pad"), has("rounding")),
         document="AvgPool-1",
         section="Attributes, rounding_type and auto_pad",
         says="nothing about rounding_type=ceil together with valid; ONNX and OpenVINO's later "
@@ -328,7 +337,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="overhang-divisor",
         kind="disputed",
-        needs=Needs(roles=("rounding", "include_pad")),
+        needs=(has("rounding"), has("include_pad")),
         document="AvgPool-1",
         section="Attributes, exclude-pad and rounding_type",
         says="nothing about the cells of a window that lie beyond input and padding",
@@ -352,7 +361,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="nan-in-maximum",
         kind="disputed",
-        needs=Needs(reduction="maximum"),
+        needs=MAXIMUM,
         document="MaxPool-1",
         section="Mathematical Formulation",
         says="max of the elements, nothing about NaN",
@@ -373,7 +382,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="index-of-ties",
         kind="disputed",
-        needs=Needs(reduction="maximum", indices=True),
+        needs=(*MAXIMUM, *INDICES),
         document="MaxPool-8",
         section="Outputs, 2",
         says="indices of the selected values, nothing about equal ones",
@@ -390,7 +399,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="index-of-nan",
         kind="disputed",
-        needs=Needs(reduction="maximum", indices=True),
+        needs=(*MAXIMUM, *INDICES),
         document="MaxPool-8",
         section="Outputs, 2",
         says="indices of the selected values, nothing about NaN",
@@ -411,7 +420,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="column-major",
         kind="disputed",
-        needs=Needs(indices=True, says=(("storage_order", "column-major"),)),
+        needs=(*INDICES, can_mean("storage_order", "column-major")),
         document="ONNX MaxPool-22",
         section="Attributes, storage_order",
         says="column major, of a tensor of more than two dimensions",
@@ -433,7 +442,7 @@ DISPUTED: tuple[Clause, ...] = (
         name="accumulator",
         kind="disputed",
         nested=True,
-        needs=Needs(sums=True),
+        needs=SUMS,
         document="AvgPool-1",
         section="Mathematical Formulation",
         says="a sum and a division, nothing about the type they are computed in",
@@ -450,7 +459,7 @@ DISPUTED: tuple[Clause, ...] = (
         kind="disputed",
         nested=True,
         of_all_dtypes=True,
-        needs=Needs(sums=True, powers=False),
+        needs=(*SUMS, *NO_POWERS),
         document="AvgPool-1",
         section="Mathematical Formulation",
         says="a sum and a division, nothing about a sum that overflows where the mean does not",
@@ -471,7 +480,7 @@ DISPUTED: tuple[Clause, ...] = (
         kind="disputed",
         nested=True,
         of_all_dtypes=True,
-        needs=Needs(powers=True),
+        needs=POWERS,
         document="ONNX LpPool-22",
         section="Summary",
         says="a norm, nothing about powers that overflow or vanish where the norm does neither",
@@ -509,7 +518,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="pads-not-below-kernel",
         kind="disputed",
-        needs=Needs(roles=("kernel", "pads_begin"), scatters=False),
+        needs=(*WINDOWS, has("pads_begin")),
         refusing=_rejecting(dilated=True),
         document="AvgPool-1",
         section="Attributes, pads_begin and pads_end",
@@ -528,7 +537,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="pads-not-below-undilated-kernel",
         kind="disputed",
-        needs=Needs(roles=("kernel", "pads_begin", "dilations")),
+        needs=(has("kernel"), has("pads_begin"), has("dilations")),
         refusing=_rejecting(dilated=False),
         document="MaxPool-8",
         section="Attributes, pads_begin, pads_end and dilations",

@@ -6,11 +6,14 @@ import numpy as np
 
 from conformance.operators.clause import Clause, Reading
 from conformance.operators.disputed import choosing, holds_nan
-from conformance.operators.needs import Needs
+from conformance.operators.needs import (
+    GRADIENTS_OF_MAXIMA,
+    GRADIENTS_OF_NORMS,
+    NO_POWERS,
+    is_gradient,
+)
 from conformance.reference.rounding import widen
 from conformance.vector import Case
-
-_OF_MAXIMUM = Needs(reduction="gradient of maximum")
 
 
 def _holds_infinite_gradient(case: Case) -> bool:
@@ -21,7 +24,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="gradient-of-ties",
         kind="disputed",
-        needs=_OF_MAXIMUM,
+        needs=GRADIENTS_OF_MAXIMA,
         chosen_by="index-of-ties",
         document="nGraph AvgPool",
         section="Backprop",
@@ -41,7 +44,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="gradient-of-nan",
         kind="disputed",
-        needs=_OF_MAXIMUM,
+        needs=GRADIENTS_OF_MAXIMA,
         document="nGraph AvgPool",
         section="Backprop",
         says="nothing; no document defines a gradient",
@@ -68,7 +71,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="gradient-of-infinity",
         kind="disputed",
-        needs=_OF_MAXIMUM,
+        needs=GRADIENTS_OF_MAXIMA,
         document="nGraph AvgPool",
         section="Backprop",
         says="nothing; no document defines a gradient",
@@ -93,7 +96,7 @@ OTHERS: tuple[Clause, ...] = (
     Clause(
         name=GRADIENT_OF_UNDEFINED,
         kind="undefined",
-        needs=Needs(gradient=True, powers=False),
+        needs=(is_gradient, *NO_POWERS),
         document="nGraph AvgPool",
         section="Backprop; Note on ill-definedness",
         says="nothing of a gradient, and that windows of padding alone are ill-defined",
@@ -104,7 +107,7 @@ OTHERS: tuple[Clause, ...] = (
     Clause(
         name="gradient-of-padding",
         kind="undefined",
-        needs=_OF_MAXIMUM,
+        needs=GRADIENTS_OF_MAXIMA,
         document="nGraph AvgPool",
         section="Backprop",
         says="nothing; no document defines a gradient",
@@ -115,7 +118,7 @@ OTHERS: tuple[Clause, ...] = (
     Clause(
         name="gradient-of-no-norm",
         kind="undefined",
-        needs=Needs(reduction="gradient of norm"),
+        needs=GRADIENTS_OF_NORMS,
         document="ONNX LpPool-22",
         section="Summary",
         says="nothing of a gradient; PyTorch alone says what it is where a sum of powers is zero",
@@ -127,7 +130,7 @@ OTHERS: tuple[Clause, ...] = (
     Clause(
         name="gradient-of-nothing",
         kind="ruling",
-        needs=Needs(gradient=True),
+        needs=(is_gradient,),
         document="nGraph AvgPool",
         section="Backprop",
         says="nothing; no document defines a gradient",

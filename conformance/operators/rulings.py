@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from conformance.operators.clause import Clause
-from conformance.operators.needs import Needs
+from conformance.operators.needs import (
+    AVERAGES,
+    INDICES,
+    INTEGERS,
+    MAXIMUM,
+    WINDOWS,
+    has,
+)
 from conformance.operators.params import Params
 from conformance.operators.pipeline import rooms
 from conformance.operators.unpooling import RULINGS as OF_UNPOOLING
@@ -42,7 +49,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="all-padding-average",
         kind="undefined",
-        needs=Needs(reduction="average"),
+        needs=AVERAGES,
         document="nGraph AvgPool",
         section="Note on ill-definedness; T_div",
         says="ill-defined (infinity or NaN) where padding does not count and a window holds "
@@ -53,7 +60,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="all-padding-maximum",
         kind="undefined",
-        needs=Needs(reduction="maximum"),
+        needs=MAXIMUM,
         document="MaxPool-1",
         section="Mathematical Formulation",
         says="max of the elements, nothing about a window without any",
@@ -63,7 +70,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="index-of-nothing",
         kind="undefined",
-        needs=Needs(reduction="maximum", indices=True),
+        needs=(*MAXIMUM, *INDICES),
         document="MaxPool-8",
         section="Outputs, 2",
         says="indices of values, nothing about windows whose maximum is not a cell's alone",
@@ -74,7 +81,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="kernel-past-padding",
         kind="undefined",
-        needs=Needs(roles=("kernel",), scatters=False),
+        needs=WINDOWS,
         leaves_open=_is_past_padding,
         document="AvgPool-1",
         section="Detailed description, output shape",
@@ -85,7 +92,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="integer-average",
         kind="undefined",
-        needs=Needs(reduction="average", integers=True),
+        needs=(*AVERAGES, *INTEGERS),
         leaves_open=lambda _operator, _params, inputs: inputs[0].dtype.kind in "iu",
         document="nGraph AvgPool",
         section="Inputs, Element Type",
@@ -109,7 +116,7 @@ RULINGS: tuple[Clause, ...] = (
     Clause(
         name="explicit-is-not-auto",
         kind="ruling",
-        needs=Needs(roles=("auto_pad",)),
+        needs=(has("auto_pad"),),
         document="AvgPool-1",
         section="Attributes, pads_begin, pads_end and auto_pad",
         says="pads are ignored when auto_pad is specified, yet explicit is one of its values",
@@ -119,7 +126,7 @@ RULINGS: tuple[Clause, ...] = (
     Clause(
         name="zero-pads-overhang",
         kind="ruling",
-        needs=Needs(roles=("rounding", "include_pad")),
+        needs=(has("rounding"), has("include_pad")),
         document="AvgPool-1",
         section="Attributes, exclude-pad and rounding_type",
         says="nothing about ceil overhang with exclude-pad=false where there is no padding",
@@ -129,7 +136,7 @@ RULINGS: tuple[Clause, ...] = (
     Clause(
         name="index-axis",
         kind="ruling",
-        needs=Needs(roles=("index_axis",)),
+        needs=(has("index_axis"),),
         document="MaxPool-8",
         section="Attributes, axis",
         says="the upper bound is the product of dimensions from axis on, not how indices are cut",
@@ -139,7 +146,7 @@ RULINGS: tuple[Clause, ...] = (
     Clause(
         name="dilation-zero",
         kind="ruling",
-        needs=Needs(roles=("dilations",)),
+        needs=(has("dilations"),),
         document="MaxPool-8",
         section="Attributes, dilations",
         says="dilations start from 0",
@@ -158,7 +165,7 @@ RULINGS: tuple[Clause, ...] = (
     Clause(
         name="maximum-of-minus-infinity",
         kind="ruling",
-        needs=Needs(reduction="maximum"),
+        needs=MAXIMUM,
         document="MaxPool-1",
         section="Mathematical Formulation",
         says="max of the elements",
