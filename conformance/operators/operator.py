@@ -382,7 +382,7 @@ class Operator:
         """Raise InvalidCase for an axis that breaks a rule whose breach is refused."""
         for rule in (rule for rule in self.rules if not rule.undefined):
             for axis in rule.breaking(params):
-                raise InvalidCase(f"{self.name}: {rule.says}; an axis has {axis._asdict()}")
+                raise InvalidCase(f"{self.name}: {rule.says}; an axis has {axis.of_windows}")
 
     def stated(
         self,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.covering import Model, Row, constraint
 from conformance.cases.sweep.sweep_model import ArraySpec, CaseSpec
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 
 Sizes = tuple[int, int]  # input d, output o

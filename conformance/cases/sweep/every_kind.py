@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from itertools import cycle, product
 from typing import Any
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.patterns import FURTHER_PATTERNS
 from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of_axes
 from conformance.dtypes import INTEGERS, WIDE_FLOATS
 from conformance.operators import vector_of
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.operators.outcomes import is_judgeable
 from conformance.vector import Case

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep.sweep_model import Layout, build, case_of_axes
 from conformance.operators.attributes import Role
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.vector import Case
 

@@ -11,10 +11,10 @@ from math import ceil, isqrt
 
 import numpy as np
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import case_of, case_of_axes
 from conformance.dtypes import INTEGERS, dtype_of
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.vector import Case
 

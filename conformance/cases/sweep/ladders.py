@@ -11,10 +11,10 @@ from itertools import product
 from math import ceil, prod
 from typing import NamedTuple
 
-from conformance.cases.axis import Axis, sizes
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of_axes
 from conformance.dtypes import dtype_of
+from conformance.operators.axis import Axis, sizes
 from conformance.operators.operator import Operator
 from conformance.vector import Case
 

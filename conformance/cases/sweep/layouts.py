@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of_axes
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.vector import Case
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.layouts import Row
 from conformance.cases.sweep.rules import NO_WINDOWS
 from conformance.cases.sweep.sweep_model import build, case_of, case_of_axes
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.vector import Case
 

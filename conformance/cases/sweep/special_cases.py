@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from conformance.cases.axis import Axis, sizes
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of, case_of_axes
 from conformance.dtypes import INTEGERS, dtype_of
 from conformance.operators.attributes import PADS
+from conformance.operators.axis import Axis, sizes
 from conformance.operators.operator import Operator
 from conformance.vector import Array, Case, Tier
 

@@ -12,10 +12,10 @@ from math import prod
 
 import numpy as np
 
-from conformance.cases.axis import Axis
 from conformance.cases.pooled_indices import pooled_indices
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, Layout, build, case_of, case_of_axes
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.vector import Array, Case, Tier
 

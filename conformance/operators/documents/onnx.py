@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.dtypes import WIDE_FLOATS
 from conformance.operators.attributes import Attribute
+from conformance.operators.axis import Axis
 from conformance.operators.clause import Clause, Reading, ruling
 from conformance.operators.disputed import choosing
 from conformance.operators.examples import printed_unpooling
@@ -17,7 +18,7 @@ from conformance.operators.operator import Operator, Output, sliding, unpooling,
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Pads, Pipeline, reaches, rooms
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM
-from conformance.operators.rule import Numbers, Rule, inferred
+from conformance.operators.rule import Rule
 from conformance.operators.unpooling import UNPOOLING
 from conformance.reference import is_judged
 
@@ -217,13 +218,13 @@ _LP_CLAUSES = (
 # MaxUnpool ---------------------------------------------------------------------------------------
 
 
-def _at_least_inferred(axis: Numbers) -> Numbers:
+def _at_least_inferred(axis: Axis) -> Axis:
     given = axis.fixed_output
-    return axis._replace(fixed_output=given and max(given, inferred(axis)))
+    return axis._replace(fixed_output=given and max(given, axis.inferred))
 
 
-def _below_inferred(axis: Numbers) -> Numbers:
-    return axis._replace(fixed_output=inferred(axis) - 1)
+def _below_inferred(axis: Axis) -> Axis:
+    return axis._replace(fixed_output=axis.inferred - 1)
 
 
 _UNPOOLING_CLAUSES = (

@@ -9,6 +9,7 @@ from typing import Any
 
 from conformance.dtypes import WIDE_FLOATS
 from conformance.operators.attributes import Attribute, Role
+from conformance.operators.axis import Axis
 from conformance.operators.clause import Clause, Reading, ruling
 from conformance.operators.disputed import choosing
 from conformance.operators.documents.onnx import LP_EXPONENT
@@ -18,9 +19,8 @@ from conformance.operators.operator import Operator, Output, adaptive, sliding, 
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Pipeline, count_cells
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM
-from conformance.operators.rule import Numbers, Rule
+from conformance.operators.rule import Rule
 from conformance.operators.unpooling import UNPOOLING
-from conformance.operators.windows import unpooled
 from conformance.reference.rounding import widen
 
 
@@ -60,12 +60,12 @@ _NORM_TYPE = Attribute("norm_type", "exponent", "Args, norm_type", samples=(2, 4
 _DILATION = _list("dilation", "dilations", default=1, least=1)
 
 
-def _at_most_half(axis: Numbers) -> Numbers:
+def _at_most_half(axis: Axis) -> Axis:
     pad = min(axis.pads_begin, axis.kernel // 2)
     return axis._replace(pads_begin=pad, pads_end=pad)
 
 
-def _more_than_half(axis: Numbers) -> Numbers:
+def _more_than_half(axis: Axis) -> Axis:
     pad = axis.kernel // 2 + 1
     return axis._replace(pads_begin=pad, pads_end=pad)
 
@@ -144,17 +144,13 @@ _BLOCKS = _ruling(
 )
 
 
-def _within_a_stride(axis: Numbers) -> Numbers:
-    given, size, less = axis.fixed_output, _unpooled(axis), axis.strides - 1
+def _within_a_stride(axis: Axis) -> Axis:
+    given, size, less = axis.fixed_output, axis.inferred, axis.strides - 1
     return axis._replace(fixed_output=given and max(size - less, min(given, size + less)))
 
 
-def _a_stride_more(axis: Numbers) -> Numbers:
-    return axis._replace(fixed_output=max(1, _unpooled(axis) + axis.strides))
-
-
-def _unpooled(axis: Numbers) -> int:
-    return unpooled(axis.size, axis.kernel, axis.strides, axis.pads_begin, axis.pads_end)
+def _a_stride_more(axis: Axis) -> Axis:
+    return axis._replace(fixed_output=max(1, axis.inferred + axis.strides))
 
 
 WITHIN_A_STRIDE = Rule(

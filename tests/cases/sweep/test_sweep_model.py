@@ -1,8 +1,8 @@
 """A case of planes and axes, which tables of cases are rows of."""
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep.sweep_model import case_of_axes
 from conformance.operators import OPERATORS
+from conformance.operators.axis import Axis
 
 AXIS = Axis(9, 3, 2, 1, 0, output=4, dilations=2)
 
