@@ -10,10 +10,10 @@ import numpy as np
 from conformance.dtypes import FLOATS8, name_of
 from conformance.faults import concerns
 from conformance.faults.concerns import ADAPTIVE, EVERY, WINDOWED
-from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs, has, takes
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered
+from conformance.operators.wraps import StepWrap
 from conformance.text import listed
 
 

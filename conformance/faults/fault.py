@@ -16,7 +16,6 @@ from conformance.faults.conditions import Condition
 from conformance.faults.known_bugs import KNOWN_BUGS
 from conformance.faults.wraps import OnData, OnOutputs, Refusing
 from conformance.operators import OPERATORS
-from conformance.operators.clause import StepWrap
 from conformance.operators.needs import (
     UNPOOLINGS,
     Needs,
@@ -28,6 +27,7 @@ from conformance.operators.needs import (
 )
 from conformance.operators.operator import Operator
 from conformance.operators.pipeline import Pipeline
+from conformance.operators.wraps import StepWrap
 
 STEPS = ("validate", *(step.name for step in fields(Pipeline)))
 """Every step a fault may replace, in the order they run."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from conformance.operators.needs import Needs, is_gradient, is_no_gradient
+from conformance.operators.wraps import StepWrap
 from conformance.vector import Array, Case
 
 if TYPE_CHECKING:  # these are made of clauses
@@ -14,7 +15,6 @@ if TYPE_CHECKING:  # these are made of clauses
     from conformance.operators.params import Params
     from conformance.operators.pipeline import Pipeline
 
-StepWrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 LeavesOpen = Callable[["Operator", "Params", Sequence[Array]], bool]
 """Says of a valid case if any answer conforms: by its inputs, but for a gradient it may take."""
 Refusing = Callable[["Pipeline", "Params"], tuple[str, ...]]

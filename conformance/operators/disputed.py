@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.clause import Clause, Reading, Refusing, StepWrap
+from conformance.operators.clause import Clause, Reading, Refusing
 from conformance.operators.needs import (
     INDICES,
     MAXIMUM,
@@ -22,136 +23,89 @@ from conformance.operators.needs import (
     has,
 )
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Extent, Gathered, Pads, Pipeline, Windows, reaches
+from conformance.operators.pipeline import (
+    Divisor,
+    Extent,
+    Gathered,
+    Pads,
+    Pipeline,
+    Windows,
+    reaches,
+)
+from conformance.operators.wraps import after, before, choosing, instead
 from conformance.reference import maximum_ignoring_nan
 from conformance.reference.rounding import widen
 from conformance.vector import Array, Case
 
 
-def _size_as_input(_pads: Callable[..., Any]) -> Callable[[Params], Pads]:
-    """Pad so that there are as many windows as cells."""
+def _as_many_windows_as_cells(_pads: Callable[..., Any], params: Params) -> Pads:
     # The number of windows follows: with a total padding of T = (d - 1) s + k - d,
     # (d + T - k) / s + 1 = d.
-    return lambda params: steps.pads_for(params, params.sizes)
+    return steps.pads_for(params, params.sizes)
 
 
-def _crop(*, half_rounds_down: bool) -> StepWrap:
+def _cropped(pads: Pads, params: Params, *, half_rounds_down: bool) -> Pads:
     """Let a negative total padding of same_* crop the input.
 
     Of an odd total T, one half rounds down and the other up: T // 2 is at the begin with same_upper
     and at the end with same_lower, or the other way round.
     """
-
-    def crop(pads: Callable[[Params], Pads]) -> Callable[[Params], Pads]:
-        def cropped(params: Params) -> Pads:
-            if not params.same:
-                return pads(params)
-            larger_at_end = (params.auto_pad == "same_upper") == half_rounds_down
-            axes = zip(pads(params), params.sizes, params.spans, params.strides, strict=True)
-            return tuple(
-                # `same-as-input` never lacks padding where another reading could crop.
-                pad
-                if any(pad)
-                else axis.split(
-                    min(0, axis.exact_total(d, k, s, axis.ceil_div(d, s))),
-                    larger_at_end=larger_at_end,
-                )
-                for pad, d, k, s in axes
-            )
-
-        return cropped
-
-    return crop
-
-
-def _rounding_with_same(_extent: Callable[..., Any]) -> Callable[[Params, Pads], Extent]:
-    # ceil_torch does without the window that ceil adds, so that it adds none to same_*.
-    return lambda params, pads: steps.rounded_extent(
-        params, pads, "floor" if params.same and params.rounding != "ceil" else params.rounding
-    )
-
-
-def _drop_window_past_input(
-    extent: Callable[[Params, Pads], Extent],
-) -> Callable[[Params, Pads], Extent]:
-    def without_window_past_input(params: Params, pads: Pads) -> Extent:
-        windows = extent(params, pads)
-        if params.rounding != "ceil" or params.same:
-            return windows
-        return steps.without_last_past_input(params, pads, windows)
-
-    return without_window_past_input
-
-
-def _drop_all_windows_past_input(rounding: str) -> StepWrap:
-    def drop(extent: Callable[[Params, Pads], Extent]) -> Callable[[Params, Pads], Extent]:
-        def without_windows_past_input(params: Params, pads: Pads) -> Extent:
-            windows = extent(params, pads)
-            if params.rounding != rounding or params.same:
-                return windows
-            return tuple(
-                min(o, axis.ceil_div(d + begin, s))
-                for o, s, d, (begin, _) in zip(
-                    windows, params.strides, params.sizes, pads, strict=True
-                )
-            )
-
-        return without_windows_past_input
-
-    return drop
-
-
-def _drop_last_window_in_padding(
-    extent: Callable[[Params, Pads], Extent],
-) -> Callable[[Params, Pads], Extent]:
-    """Let ceil_torch keep a last window that starts beyond the padding, too."""
-
-    def without_window_in_padding(params: Params, pads: Pads) -> Extent:
-        if params.rounding != "ceil_torch" or params.same:
-            return extent(params, pads)
-        all_windows = steps.rounded_extent(params, pads, "ceil")
-        return tuple(
-            o - (d + begin <= (o - 1) * s < d + begin + end)
-            for o, s, d, (begin, end) in zip(
-                all_windows, params.strides, params.sizes, pads, strict=True
-            )
+    if not params.same:
+        return pads
+    larger_at_end = (params.auto_pad == "same_upper") == half_rounds_down
+    axes = zip(pads, params.sizes, params.spans, params.strides, strict=True)
+    return tuple(
+        # `same-as-input` never lacks padding where another reading could crop.
+        pad
+        if any(pad)
+        else axis.split(
+            min(0, axis.exact_total(d, k, s, axis.ceil_div(d, s))),
+            larger_at_end=larger_at_end,
         )
-
-    return without_window_in_padding
-
-
-def _floor_with_valid(
-    extent: Callable[[Params, Pads], Extent],
-) -> Callable[[Params, Pads], Extent]:
-    return lambda params, pads: extent(
-        replace(params, rounding="floor") if params.auto_pad == "valid" else params, pads
+        for pad, d, k, s in axes
     )
 
 
-def _count_whole_kernel(
-    divide: Callable[[Params, Pads, Windows], steps.Divisor],
-) -> Callable[[Params, Pads, Windows], steps.Divisor]:
-    def whole_kernel(params: Params, pads: Pads, windows: Windows) -> steps.Divisor:
-        if not params.include_pad or not any(end for pad in pads for end in pad):
-            return divide(params, pads, windows)
-        return steps.outer(windows.lengths)
-
-    return whole_kernel
+def _rounded_with_same(_extent: Callable[..., Any], params: Params, pads: Pads) -> Extent:
+    # ceil_torch does without the window that ceil adds, so that it adds none to same_*.
+    rounding = "floor" if params.same and params.rounding != "ceil" else params.rounding
+    return steps.rounded_extent(params, pads, rounding)
 
 
-def _skip_nan(_reduce: Callable[..., Any]) -> Callable[[Gathered, steps.Divisor], Array]:
-    return lambda gathered, _divisor: maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
+def _without_last_past_input(windows: Extent, params: Params, pads: Pads) -> Extent:
+    if params.rounding != "ceil" or params.same:
+        return windows
+    return steps.without_last_past_input(params, pads, windows)
 
 
-def choosing(**changes: str) -> StepWrap:
-    """Let a step that says what it chooses, such as which of equal maxima, choose another."""
+def _without_any_past_input(rounding: str, windows: Extent, params: Params, pads: Pads) -> Extent:
+    if params.rounding != rounding or params.same:
+        return windows
+    axes = zip(windows, params.strides, params.sizes, pads, strict=True)
+    return tuple(min(o, axis.ceil_div(d + begin, s)) for o, s, d, (begin, _) in axes)
 
-    def choose(step: Callable[..., Any]) -> Callable[..., Any]:
-        chooses: Any = step  # a ChosenIndex, a NormOfCells or a Gradient
-        changed: Callable[..., Any] = replace(chooses, **changes)
-        return changed
 
-    return choose
+def _without_last_in_padding(windows: Extent, params: Params, pads: Pads) -> Extent:
+    """Let ceil_torch keep a last window that starts beyond the padding, too."""
+    if params.rounding != "ceil_torch" or params.same:
+        return windows
+    all_windows = steps.rounded_extent(params, pads, "ceil")
+    axes = zip(all_windows, params.strides, params.sizes, pads, strict=True)
+    return tuple(o - (d + begin <= (o - 1) * s < d + begin + end) for o, s, d, (begin, end) in axes)
+
+
+def _floor_with_valid(params: Params, pads: Pads) -> tuple[Params, Pads]:
+    return replace(params, rounding="floor") if params.auto_pad == "valid" else params, pads
+
+
+def _whole_kernel(divisor: Divisor, params: Params, pads: Pads, windows: Windows) -> Divisor:
+    if not params.include_pad or not any(end for pad in pads for end in pad):
+        return divisor
+    return steps.outer(windows.lengths)
+
+
+def _skip_nan(_reduce: Callable[..., Any], gathered: Gathered, _divisor: Divisor) -> Array:
+    return maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
 
 
 def holds_nan(case: Case) -> bool:
@@ -189,7 +143,10 @@ DISPUTED: tuple[Clause, ...] = (
                 ("OpenVINO", "ONNX Runtime", "PyTorch", "JAX", "TensorFlow"),
             ),
             Reading(
-                "same-as-input", "o = d, as examples 1 and 2 print", (), {"pads": _size_as_input}
+                "same-as-input",
+                "o = d, as examples 1 and 2 print",
+                (),
+                {"pads": instead(_as_many_windows_as_cells)},
             ),
         ),
     ),
@@ -216,13 +173,13 @@ DISPUTED: tuple[Clause, ...] = (
                 "a negative T crops: floor(T / 2) at the begin and the rest at the end for "
                 "same_upper, the other way round for same_lower",
                 (),
-                {"pads": _crop(half_rounds_down=True)},
+                {"pads": after(partial(_cropped, half_rounds_down=True))},
             ),
             Reading(
                 "cropped-truncated",
                 "as cropped-floor, with T / 2 rounded towards zero",
                 (),
-                {"pads": _crop(half_rounds_down=False)},
+                {"pads": after(partial(_cropped, half_rounds_down=False))},
             ),
         ),
     ),
@@ -245,7 +202,7 @@ DISPUTED: tuple[Clause, ...] = (
                 "rounding-applied",
                 "o = ceil(t / s) + 1 on the padded input",
                 ("OpenVINO", "Paddle"),
-                {"extent": _rounding_with_same},
+                {"extent": instead(_rounded_with_same)},
             ),
         ),
     ),
@@ -266,13 +223,13 @@ DISPUTED: tuple[Clause, ...] = (
                 "dropped",
                 "one window less where (o - 1) s >= d + begin",
                 ("PyTorch", "ONNX Runtime"),
-                {"extent": _drop_window_past_input},
+                {"extent": after(_without_last_past_input)},
             ),
             Reading(
                 "all-dropped",
                 "no window that starts at or past d + begin",
                 ("tinygrad",),
-                {"extent": _drop_all_windows_past_input("ceil")},
+                {"extent": after(_without_any_past_input, "ceil")},
             ),
         ),
     ),
@@ -299,13 +256,13 @@ DISPUTED: tuple[Clause, ...] = (
                 "repeatedly",
                 "no window that starts at or past d + begin",
                 (),
-                {"extent": _drop_all_windows_past_input("ceil_torch")},
+                {"extent": after(_without_any_past_input, "ceil_torch")},
             ),
             Reading(
                 "in-padding",
                 "one window less where d + begin <= (o - 1) s < d + begin + end",
                 (),
-                {"extent": _drop_last_window_in_padding},
+                {"extent": after(_without_last_in_padding)},
             ),
         ),
     ),
@@ -330,7 +287,7 @@ DISPUTED: tuple[Clause, ...] = (
                 "ignored",
                 "o = floor(t / s) + 1 whatever rounding_type",
                 ("MNN",),
-                {"extent": _floor_with_valid},
+                {"extent": before(_floor_with_valid)},
             ),
         ),
     ),
@@ -354,7 +311,7 @@ DISPUTED: tuple[Clause, ...] = (
                 "whole-kernel",
                 "the product of the kernel",
                 ("OpenVINO", "ncnn"),
-                {"divide": _count_whole_kernel},
+                {"divide": after(_whole_kernel)},
             ),
         ),
     ),
@@ -374,7 +331,7 @@ DISPUTED: tuple[Clause, ...] = (
                 "ignored",
                 "the largest number; undefined for a window of NaN alone",
                 ("OpenVINO",),
-                {"reduce": _skip_nan},
+                {"reduce": instead(_skip_nan)},
                 nan_is_undefined=True,
             ),
         ),

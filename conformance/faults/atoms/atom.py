@@ -7,8 +7,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 from conformance.faults.concerns import EVERY
 from conformance.faults.fault import Fault
-from conformance.operators.clause import StepWrap
 from conformance.operators.needs import Needs, all_of
+from conformance.operators.wraps import StepWrap
 
 Of = TypeVar("Of")
 Value = TypeVar("Value")

@@ -33,10 +33,9 @@ from conformance.faults.concerns import (
     WINDOWED,
 )
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import Refusing, before
+from conformance.faults.wraps import Refusing
 from conformance.operators import OPERATORS
 from conformance.operators.attributes import Role, roles_of
-from conformance.operators.clause import StepWrap
 from conformance.operators.needs import (
     AVERAGES,
     Needs,
@@ -50,6 +49,7 @@ from conformance.operators.needs import (
 from conformance.operators.needs import INTEGERS as TAKING_INTEGERS
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Pads, rooms
+from conformance.operators.wraps import StepWrap, before
 from conformance.reference.rounding import widen
 from conformance.vector import Array
 

@@ -16,9 +16,10 @@ from conformance.faults.atoms.numbers import Change
 from conformance.faults.atoms.window_cells import Reduce
 from conformance.faults.concerns import EVERY, SPREAD, VOLUMETRIC
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import OnData, OnOutputs, instead
+from conformance.faults.wraps import OnData, OnOutputs
 from conformance.operators.needs import AVERAGES, Needs
 from conformance.operators.pipeline import Divisor, Gathered
+from conformance.operators.wraps import instead
 from conformance.vector import Array
 
 Numbers = npt.NDArray[np.int64]

@@ -23,13 +23,12 @@ from conformance.faults.concerns import (
     WINDOWED,
 )
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import after, before, instead
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.clause import StepWrap
 from conformance.operators.needs import AVERAGES, Needs, all_of
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, Windows, pads_for
+from conformance.operators.wraps import StepWrap, after, before, instead
 from conformance.vector import Array
 
 Numbers = tuple[int, ...]

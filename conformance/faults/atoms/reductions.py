@@ -27,10 +27,9 @@ from conformance.faults.atoms.window_cells import (
 from conformance.faults.atoms.windows import FIRST_AXIS, LAST_AXIS, Axes
 from conformance.faults.concerns import EVERY, INDEXED, SEVERAL_AXES
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import instead
-from conformance.operators.clause import StepWrap
 from conformance.operators.needs import AVERAGES, MAXIMUM
 from conformance.operators.pipeline import Divisor, Gathered
+from conformance.operators.wraps import StepWrap, instead
 from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
 

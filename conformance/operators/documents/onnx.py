@@ -10,7 +10,6 @@ from conformance.dtypes import WIDE_FLOATS
 from conformance.operators.attributes import Attribute
 from conformance.operators.axis import Axis
 from conformance.operators.clause import Clause, Reading, ruling
-from conformance.operators.disputed import choosing
 from conformance.operators.examples import printed_unpooling
 from conformance.operators.form import Form
 from conformance.operators.indices import ChosenIndex
@@ -20,6 +19,7 @@ from conformance.operators.pipeline import Extent, Pads, Pipeline, reaches, room
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM
 from conformance.operators.rule import Rule
 from conformance.operators.unpooling import UNPOOLING
+from conformance.operators.wraps import StepWrap, after, before, choosing
 from conformance.reference import is_judged
 
 AXES = (1, None)
@@ -84,34 +84,23 @@ def window_attributes(*further: Attribute, rounding: Mapping[int, str]) -> tuple
     )
 
 
-def _with_given_pads(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a step of the geometry take pads as they are given, and leave out what auto_pad says."""
-
-    def with_given_pads(params: Params, *others: Any) -> Any:
-        return step(replace(params, auto_pad="explicit") if params.pads_beside else params, *others)
-
-    return with_given_pads
+def _with_given_pads(params: Params, *others: Any) -> tuple[Any, ...]:
+    """Take pads as they are given, and leave out what auto_pad says."""
+    return (replace(params, auto_pad="explicit") if params.pads_beside else params, *others)
 
 
-def _one_window_at_least(extent: Callable[..., Extent]) -> Callable[..., Extent]:
-    given = _with_given_pads(extent)
-
-    def one_at_least(params: Params, pads: Pads) -> Extent:
-        windows: Extent = given(params, pads)
-        return tuple(max(1, o) for o in windows) if params.pads_beside else windows
-
-    return one_at_least
+def _one_window_at_least(windows: Extent, params: Params, _pads: Pads) -> Extent:
+    return tuple(max(1, o) for o in windows) if params.pads_beside else windows
 
 
-def _no_window_unless_it_fits(extent: Callable[..., Extent]) -> Callable[..., Extent]:
-    given = _with_given_pads(extent)
+def _no_window_unless_it_fits(windows: Extent, params: Params, pads: Pads) -> Extent:
+    fits = not params.pads_beside or min(rooms(params, pads)) >= 0
+    return windows if fits else (0,) * len(windows)
 
-    def none_unless_it_fits(params: Params, pads: Pads) -> Extent:
-        windows: Extent = given(params, pads)
-        fits = not params.pads_beside or min(rooms(params, pads)) >= 0
-        return windows if fits else (0,) * len(windows)
 
-    return none_unless_it_fits
+def _of_given_pads(change: Callable[..., Extent]) -> StepWrap:
+    """Count windows with the given pads, and change their numbers."""
+    return lambda extent: after(change)(before(_with_given_pads)(extent))
 
 
 def _refusing_both(_pipeline: Pipeline, params: Params) -> tuple[str, ...]:
@@ -172,13 +161,16 @@ WINDOW_CLAUSES = (
                 "as with NOTSET: pads are as given, zeros too, and ceil_mode applies; a kernel "
                 "larger than the input with them has one window, of what there is",
                 ("tract",),
-                {"pads": _with_given_pads, "extent": _one_window_at_least},
+                {"pads": before(_with_given_pads), "extent": _of_given_pads(_one_window_at_least)},
             ),
             Reading(
                 "used-or-refused",
                 "the same, and an exception for such a kernel",
                 (),
-                {"pads": _with_given_pads, "extent": _no_window_unless_it_fits},
+                {
+                    "pads": before(_with_given_pads),
+                    "extent": _of_given_pads(_no_window_unless_it_fits),
+                },
             ),
         ),
     ),

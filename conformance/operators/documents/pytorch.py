@@ -11,7 +11,6 @@ from conformance.dtypes import WIDE_FLOATS
 from conformance.operators.attributes import Attribute, Role
 from conformance.operators.axis import Axis
 from conformance.operators.clause import Clause, Reading, ruling
-from conformance.operators.disputed import choosing
 from conformance.operators.documents.onnx import LP_EXPONENT
 from conformance.operators.examples import Example, printed_numbers, printed_unpooling
 from conformance.operators.indices import ChosenIndex
@@ -21,6 +20,7 @@ from conformance.operators.pipeline import Pipeline, count_cells
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM
 from conformance.operators.rule import Rule
 from conformance.operators.unpooling import UNPOOLING
+from conformance.operators.wraps import choosing
 from conformance.reference.rounding import widen
 
 
