@@ -118,6 +118,7 @@ def ruling(
     settles: str = "",
     *,
     of_types: tuple[str, ...] = (),
+    needs: Needs = (),
     document: str,
     section: str,
 ) -> Clause:
@@ -126,4 +127,5 @@ def ruling(
         *(name, "ruling", document, section, says, answer, evidence),
         settles=settles,
         of_types=of_types,
+        needs=needs,
     )

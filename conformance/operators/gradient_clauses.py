@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from conformance.operators.clause import Clause, Reading
+from conformance.operators.clause import Clause, Reading, ruling
 from conformance.operators.disputed import holds_nan
 from conformance.operators.needs import (
     GRADIENTS_OF_MAXIMA,
@@ -128,15 +128,14 @@ OTHERS: tuple[Clause, ...] = (
         "powers, or products with them, may leave the range of the element type",
         evidence="0 / 0, and infinity by infinity, in the derivative as it is mostly computed",
     ),
-    Clause(
-        name="gradient-of-nothing",
-        kind="ruling",
+    ruling(
+        "gradient-of-nothing",
+        "nothing; no document defines a gradient",
+        "a window without cells gives nothing to any cell, whatever it is divided by, and a "
+        "cell that no window holds gets zero, whatever it is",
+        "a derivative of what no cell changes, or a cell does not change, is zero",
         needs=(is_gradient,),
         document="nGraph AvgPool",
         section="Backprop",
-        says="nothing; no document defines a gradient",
-        answer="a window without cells gives nothing to any cell, whatever it is divided by, and a "
-        "cell that no window holds gets zero, whatever it is",
-        evidence="a derivative of what no cell changes, or a cell does not change, is zero",
     ),
 )

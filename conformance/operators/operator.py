@@ -195,7 +195,7 @@ class Operator:
         """
         if self.attribute("channels_last") is None:
             return self.form
-        last = self._meaning("channels_last", attributes) is True
+        last = self.meaning("channels_last", attributes) is True
         if self.form.channels_last is last:
             return self.form  # a call in the usual layout needs no copy
         return replace(self.form, channels_last=last)
@@ -285,10 +285,6 @@ class Operator:
         """Whether what it computes of integers, if it takes them, is defined."""
         return not self.reduction.sums or self.rounds_integers
 
-    def clamps(self, attributes: Mapping[str, Any]) -> bool:
-        """Say whether attributes limit its first output."""
-        return self._meaning("activation", attributes) not in {None, "none"}
-
     @property
     def requantises(self) -> bool:
         """Whether integers of its output stand for other numbers than those of its data."""
@@ -324,15 +320,7 @@ class Operator:
         others = (each for each in (AVERAGE, MAXIMUM, NORM) if each.reduce is not own)
         return next((o.name for o in others if o.reduce is self.pipeline.reduce), "")
 
-    def left_open(self, attributes: Mapping[str, Any]) -> dict[str, str]:
-        """Return, by key, the clauses of integers of which its document says nothing."""
-        return {
-            attribute.key: attribute.left_open
-            for attribute in self.attributes
-            if attribute.leaves_open(attributes.get(attribute.key))
-        }
-
-    def _meaning(self, role: Role, attributes: Mapping[str, Any]) -> Any:
+    def meaning(self, role: Role, attributes: Mapping[str, Any]) -> Any:
         """Return what a call says of a role, or its default; None where the document has none."""
         attribute = self.attribute(role)
         if attribute is None:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.errors import InvalidCase
-from conformance.operators.clause import Clause
+from conformance.operators.clause import Clause, ruling
 from conformance.operators.needs import UNPOOLINGS
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, inferred_extent
@@ -132,15 +132,14 @@ UNDEFINED: tuple[Clause, ...] = (
 )
 
 RULINGS: tuple[Clause, ...] = (
-    Clause(
-        name="unpool-round-trip",
-        kind="ruling",
+    ruling(
+        "unpool-round-trip",
+        "a partial inverse: what is unpooled and pooled again is the data",
+        "cells without an index are zero, so that it is not where maxima are negative or "
+        "windows overlap",
+        "the texts set these cells to zero, and so does every engine",
         needs=UNPOOLINGS,
         document="ONNX MaxUnpool-22",
         section="Summary",
-        says="a partial inverse: what is unpooled and pooled again is the data",
-        answer="cells without an index are zero, so that it is not where maxima are negative or "
-        "windows overlap",
-        evidence="the texts set these cells to zero, and so does every engine",
     ),
 )
