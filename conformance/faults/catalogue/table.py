@@ -6,8 +6,9 @@
 
 A row has the words of the fault that is written by hand under its name. Any other row names the
 fault that has these words, or that name. It may end with a condition, where the fault shows alone.
-The fault concerns the operators that also have what the row needs: names of `concerns`, roles and
-element types, with spaces between. A row without words is that of gradients which its name says.
+The fault concerns the operators that also have what the row needs: names of `concerns` and of
+`operators.needs`, roles and element types, with spaces between. A row without words is that of
+gradients which its name says.
 """
 
 from __future__ import annotations
