@@ -16,8 +16,8 @@ from typing import NamedTuple
 from conformance import open_vectors
 from conformance.faults import CATALOGUE
 from conformance.operators import CLAUSES
+from conformance.operators.documents import OWN
 from conformance.operators.gradients import backward
-from conformance.operators.registry import OWN
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (".", "benchmarks", "docs", "docs/development", "examples", "vectors")

@@ -19,6 +19,7 @@ from conformance.faults.fault import Fault
 from conformance.faults.planted import faulty
 from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS
+from conformance.operators.needs import has
 from conformance.operators.operator import Operator
 from conformance.progress import Counts
 from conformance.settings import Settings
@@ -165,7 +166,7 @@ def _may_show(fault: Fault, operator: Operator) -> bool:
     """
     if operator.levels != "least":
         return fault.concerns(operator)
-    return operator.requantises and "output_scale" in fault.needs.roles and fault.concerns(operator)
+    return operator.requantises and has("output_scale") in fault.needs and fault.concerns(operator)
 
 
 def _told(

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from conformance.cases.axis import sizes
 from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep.draft import PLANES, Draft, Place, draft_of
 from conformance.cases.sweep.sweep_model import case_of, has_one_answer
 from conformance.errors import InvalidCase
 from conformance.operators import vector_of
 from conformance.operators.attributes import PADS, Attribute
+from conformance.operators.axis import sizes
 from conformance.vector import Array, Case, Values
 
 _SMALLEST = 3

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from conformance.batch import MAX_RANK
-from conformance.cases.axis import Axis
 from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep.draft import PLANES, Draft, Place, draft_of
 from conformance.cases.sweep.suited import scalar_values, types
@@ -23,6 +22,7 @@ from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.operators import operator_named
 from conformance.operators.attributes import NUMBERS, SCALARS, WORDS, Attribute
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.operators.windows import ceil_div
 from conformance.reference.rounding import widen

@@ -12,6 +12,7 @@ from conformance.diagnosis.conditions import Conjunction, place_words, where_wor
 from conformance.diagnosis.sample import OF_ELEMENTS, Manner
 from conformance.diagnosis.substitutes import Instead
 from conformance.faults.fault import IN_GRADIENT, Fault, Together
+from conformance.operators.needs import is_gradient
 
 Places = tuple[Conjunction, ...]
 """One or more conjunctions of conditions, of which one holds."""
@@ -75,7 +76,7 @@ class Claim:
     @property
     def is_of_gradients(self) -> bool:
         """Whether gradients alone can have its faults."""
-        return any(fault.needs.gradient for fault in self.faults)
+        return any(is_gradient in fault.needs for fault in self.faults)
 
     @property
     def words(self) -> str:

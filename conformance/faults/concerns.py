@@ -1,74 +1,86 @@
-"""What an operator must have for a fault to show in it; `&` asks for both."""
+"""What an operator must have for a fault to show in it: names for needs."""
 
 from __future__ import annotations
 
-from functools import cache
+from conformance.operators.needs import (
+    INDICES,
+    MAXIMUM,
+    Needs,
+    can_mean,
+    has,
+    has_any,
+    is_gradient,
+    is_no_gradient,
+    lacks,
+    lacks_clause,
+    pools,
+    takes,
+)
+from conformance.operators.operator import Operator
 
-from conformance.operators.needs import Needs
 
-_and = cache(Needs.__and__)  # thousands of faults have few pairs of needs
-EVERY = Needs()
-
-
-def both(one: Needs, other: Needs) -> Needs:
-    """Return `one & other`, the same object for the same pair."""
-    if other is EVERY:
-        return one
-    return other if one is EVERY else _and(one, other)
+def _can_mean_odd_exponents(operator: Operator) -> bool:
+    exponent = operator.attribute("exponent")
+    return exponent is not None and (not exponent.samples or any(p % 2 for p in exponent.samples))
 
 
-WINDOWED = Needs(roles=("kernel",))
-STRIDED = Needs(roles=("kernel", "strides"))
-PADDED = Needs(roles=("kernel", "pads_begin", "pads_end"))
-ONE_LIST = Needs(roles=("pads",))
-MAY_LEAVE_REST = Needs(rest=True)
-ROUNDED = Needs(roles=("kernel", "strides", "rounding"))
-AUTO_PADDED = Needs(roles=("kernel", "strides", "auto_pad"))
-PADS_IGNORED = Needs(without_clauses=("pads-with-auto-pad",))  # beside an auto_pad
-INCLUDING = Needs(roles=("kernel", "include_pad"))
-DILATED = Needs(roles=("kernel", "dilations"))
-ADAPTIVE = Needs(roles=("output",))
-SIZED = Needs(roles=("kernel", "fixed_output"))  # an output size may be given beside strides
-WHOLE = Needs(without=("kernel", "output"))  # one window, the plane
-SPREAD = Needs(some=("kernel", "output"))  # more outputs than one of a plane
-EXTENT_VARIES = Needs(some=("pads_begin", "auto_pad", "rounding"))  # for one kernel and strides
-BORDERED = WINDOWED & Needs(some=("pads_begin", "auto_pad"))  # windows may reach into padding
-SAYS_LOWER = Needs(says=(("auto_pad", "same_lower"),))
-SAYS_VALID = Needs(says=(("auto_pad", "valid"),))
-SAYS_EXPLICIT = Needs(says=(("auto_pad", "explicit"),))
-AVERAGES = Needs(reduction="average")
-MAXIMUM = Needs(reduction="maximum")
-CHOOSING = Needs(sums=False)
-INTEGERS = Needs(integers=True)
-NORMS = Needs(reduction="norm")
-INDEXED = Needs(reduction="maximum", indices=True)
-FURTHER = Needs(outputs=2)
-SEVERAL_FURTHER = Needs(outputs=3)
-SINGLE = Needs(one_axis=True)
-SEVERAL_AXES = Needs(axes=2)
-VOLUMETRIC = Needs(axes=3)
-APART = Needs(uneven_pads=True)  # pads differ at the two ends of an axis
-ANY_EXPONENT = Needs(roles=("exponent",))  # p is not fixed
-ODD_EXPONENTS = Needs(odd_exponents=True)
-DOUBLES = Needs(dtypes=("float64",))
-ACTIVATED = Needs(roles=("activation",))
-ROUNDING_INTEGERS = Needs(rounds_integers=True)  # averages of these
-ZERO_POINTS = ROUNDING_INTEGERS & Needs(roles=("input_zero_point", "output_zero_point"))
-SCALED = ZERO_POINTS & Needs(roles=("input_scale", "output_scale"))
-UNSCALED = Needs(without=("input_scale", "output_scale"))
-ONE_ENCODING = Needs(without=("output_scale",))
-QUANTISED = Needs(roles=("input_scale", "input_zero_point"))
-UNRULED = Needs(ruled=False)  # whatever is in its range is valid
-IN_LISTS = Needs(split=False)  # no attribute for each axis
-SAYS_ROUNDING = Needs(worded=("rounding",), without_clauses=("onnx-flags",))
-SAYS_TORCH = Needs(says=(("rounding", "ceil_torch"),))
-SAYS_CEIL = Needs(says=(("rounding", "ceil"),))
-NO_POWERS = Needs(powers=False)
-SAYS_NAN = Needs(roles=("nan",))
-UNPOOLINGS = Needs(scatters=True)
-INDICES_OF_PLANES = Needs(beyond_planes=False)
-INDICES_OF_TENSORS = Needs(beyond_planes=True)  # they count the cells of all planes
-GRADIENTS = Needs(gradient=True)
-GRADIENTS_OF_AVERAGES = Needs(gradient=True, reduction="gradient of average")
-GRADIENTS_OF_MAXIMA = Needs(gradient=True, reduction="gradient of maximum")
-GRADIENTS_OF_NORMS = Needs(gradient=True, reduction="gradient of norm")
+def _has_words_for_rounding(operator: Operator) -> bool:
+    rounding = operator.attribute("rounding")
+    return rounding is not None and not all(isinstance(value, bool) for value in rounding.values)
+
+
+def _counts_planes(operator: Operator) -> bool:
+    return "index_axis" not in operator.roles and operator.constants.get("index_axis") == 2
+
+
+EVERY: Needs = ()
+WINDOWED: Needs = (has("kernel"),)
+STRIDED: Needs = (*WINDOWED, has("strides"))
+PADDED: Needs = (*WINDOWED, has("pads_begin"), has("pads_end"))
+ONE_LIST: Needs = (has("pads"),)
+MAY_LEAVE_REST: Needs = (lambda operator: not operator.leaves_no_rest,)
+ROUNDED: Needs = (*STRIDED, has("rounding"))
+AUTO_PADDED: Needs = (*STRIDED, has("auto_pad"))
+PADS_IGNORED: Needs = (lacks_clause("pads-with-auto-pad"),)  # beside an auto_pad
+INCLUDING: Needs = (*WINDOWED, has("include_pad"))
+DILATED: Needs = (*WINDOWED, has("dilations"))
+ADAPTIVE: Needs = (has("output"),)
+SIZED: Needs = (*WINDOWED, has("fixed_output"))  # an output size may be given beside strides
+WHOLE: Needs = (lacks("kernel", "output"),)  # one window, the plane
+SPREAD: Needs = (has_any("kernel", "output"),)  # more outputs than one of a plane
+EXTENT_VARIES: Needs = (
+    has_any("pads_begin", "auto_pad", "rounding"),
+)  # for one kernel and strides
+BORDERED: Needs = (*WINDOWED, has_any("pads_begin", "auto_pad"))  # windows may reach into padding
+SAYS_LOWER: Needs = (can_mean("auto_pad", "same_lower"),)
+SAYS_VALID: Needs = (can_mean("auto_pad", "valid"),)
+SAYS_EXPLICIT: Needs = (can_mean("auto_pad", "explicit"),)
+CHOOSING: Needs = (lambda operator: not operator.reduction.sums,)
+NORMS: Needs = (pools("norm"), is_no_gradient)
+INDEXED: Needs = (*MAXIMUM, *INDICES)
+FURTHER: Needs = (lambda operator: len(operator.outputs) > 1,)
+SEVERAL_FURTHER: Needs = (lambda operator: len(operator.outputs) > 2,)
+SINGLE: Needs = (lambda operator: operator.takes_axes(1),)
+SEVERAL_AXES: Needs = (lambda operator: operator.axes[1] is None or operator.axes[1] > 1,)
+VOLUMETRIC: Needs = (lambda operator: operator.axes[1] is None or operator.axes[1] > 2,)
+APART: Needs = (lambda operator: not operator.pads_both_ends,)  # pads differ at the ends of an axis
+ANY_EXPONENT: Needs = (has("exponent"),)  # p is not fixed
+ODD_EXPONENTS: Needs = (_can_mean_odd_exponents,)
+DOUBLES: Needs = (takes("float64"),)
+ACTIVATED: Needs = (has("activation"),)
+ROUNDING_INTEGERS: Needs = (lambda operator: operator.rounds_integers,)  # averages of these
+ZERO_POINTS: Needs = (*ROUNDING_INTEGERS, has("input_zero_point"), has("output_zero_point"))
+SCALED: Needs = (*ZERO_POINTS, has("input_scale"), has("output_scale"))
+UNSCALED: Needs = (lacks("input_scale", "output_scale"),)
+ONE_ENCODING: Needs = (lacks("output_scale"),)
+QUANTISED: Needs = (has("input_scale"), has("input_zero_point"))
+UNRULED: Needs = (lambda operator: not operator.rules,)  # whatever is in its range is valid
+IN_LISTS: Needs = (lambda operator: not operator.form.split,)  # no attribute for each axis
+SAYS_ROUNDING: Needs = (_has_words_for_rounding, lacks_clause("onnx-flags"))
+SAYS_TORCH: Needs = (can_mean("rounding", "ceil_torch"),)
+SAYS_CEIL: Needs = (can_mean("rounding", "ceil"),)
+SAYS_NAN: Needs = (has("nan"),)
+INDICES_OF_PLANES: Needs = (_counts_planes,)
+INDICES_OF_TENSORS: Needs = (lambda operator: not _counts_planes(operator),)
+GRADIENTS: Needs = (is_gradient,)
+GRADIENTS_OF_AVERAGES: Needs = (pools("average"), is_gradient)

@@ -10,10 +10,10 @@ import numpy as np
 from conformance.dtypes import FLOATS8, name_of
 from conformance.faults import concerns
 from conformance.faults.concerns import ADAPTIVE, EVERY, WINDOWED
-from conformance.operators.clause import StepWrap
-from conformance.operators.needs import Needs
+from conformance.operators.needs import Needs, has, takes
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered
+from conformance.operators.wraps import StepWrap
 from conformance.text import listed
 
 
@@ -67,19 +67,15 @@ def _sliding(kernel: int, stride: int) -> Condition:
 
 def _of_types(*types: str) -> Condition:
     """Return the condition that data are of some types, all of which the operator has."""
-    return Condition(f", of {listed(types)}", lambda _: False, Needs(dtypes=types), types)
+    return Condition(f", of {listed(types)}", lambda _: False, tuple(map(takes, types)), types)
 
 
-def _has(*roles: Any) -> Needs:
-    return Needs(roles=roles)
-
-
-CEIL = Condition(", where sizes are rounded up", lambda p: p.ceil, _has("rounding"))
+CEIL = Condition(", where sizes are rounded up", lambda p: p.ceil, (has("rounding"),))
 STRIDED = Condition(
-    ", where a stride is above 1", lambda p: any(s > 1 for s in p.strides), _has("strides")
+    ", where a stride is above 1", lambda p: any(s > 1 for s in p.strides), (has("strides"),)
 )
 DILATED = Condition(
-    ", where a dilation is above 1", lambda p: any(n > 1 for n in p.dilations), _has("dilations")
+    ", where a dilation is above 1", lambda p: any(n > 1 for n in p.dilations), (has("dilations"),)
 )
 ONE_ROW = Condition(
     ", for a kernel of one row", lambda p: p.kernel[-1] > 1 and set(p.kernel[:-1]) == {1}, WINDOWED
@@ -91,38 +87,38 @@ CONDITIONS = (
     *(_of_types("float64"), _of_types("float32", "float64"), _of_types("float16")),
     *(_of_types("bfloat16"), _of_types(*FLOATS8), *map(_of_types, FLOATS8)),
     *(_sliding(2, 2), _sliding(3, 2), _sliding(1, 1)),
-    Condition(", with same_*", lambda p: p.same, _has("auto_pad")),
+    Condition(", with same_*", lambda p: p.same, (has("auto_pad"),)),
     Condition(", without same_*", lambda p: not p.same),
     Condition(
         ", where the number of windows is rounded up",
         lambda p: p.ceil and not p.same,
-        _has("rounding"),
+        (has("rounding"),),
     ),
     Condition(
         ", where the number of windows is rounded down",
         lambda p: not p.ceil and not p.same,
-        _has("rounding"),
+        (has("rounding"),),
     ),
     Condition(
         ", where the number of windows is rounded up as ceil_torch",
         lambda p: p.rounding == "ceil_torch" and not p.same,
-        _has("strides"),
+        (has("strides"),),
     ),
     CEIL,
     STRIDED,
-    Condition(", with explicit pads", _padded, _has("pads_begin")),
-    Condition(", without explicit pads", lambda p: not _padded(p), _has("pads_begin")),
+    Condition(", with explicit pads", _padded, (has("pads_begin"),)),
+    Condition(", without explicit pads", lambda p: not _padded(p), (has("pads_begin"),)),
     Condition(
-        ", where a pad is above 0", lambda p: any(p.pads_begin + p.pads_end), _has("pads_begin")
+        ", where a pad is above 0", lambda p: any(p.pads_begin + p.pads_end), (has("pads_begin"),)
     ),
     Condition(
-        ", where every pad is 0", lambda p: not any(p.pads_begin + p.pads_end), _has("pads_begin")
+        ", where every pad is 0", lambda p: not any(p.pads_begin + p.pads_end), (has("pads_begin"),)
     ),
     DILATED,
-    Condition(", where dilations differ", lambda p: len(set(p.dilations)) > 1, _has("dilations")),
-    Condition(", where padding counts", lambda p: p.include_pad, _has("include_pad")),
-    Condition(", where padding does not count", lambda p: not p.include_pad, _has("include_pad")),
-    Condition(", where channels are last", lambda p: p.channels_last, _has("channels_last")),
+    Condition(", where dilations differ", lambda p: len(set(p.dilations)) > 1, (has("dilations"),)),
+    Condition(", where padding counts", lambda p: p.include_pad, (has("include_pad"),)),
+    Condition(", where padding does not count", lambda p: not p.include_pad, (has("include_pad"),)),
+    Condition(", where channels are last", lambda p: p.channels_last, (has("channels_last"),)),
     Condition(", with one spatial axis", lambda p: len(p.sizes) == 1, concerns.SINGLE),
     Condition(", with three spatial axes", lambda p: len(p.sizes) == 3, concerns.VOLUMETRIC),
     Condition(", with three or more spatial axes", lambda p: len(p.sizes) > 2, concerns.VOLUMETRIC),
@@ -138,7 +134,7 @@ CONDITIONS = (
     Condition(
         ", for a kernel of 3, strides of 1 and pads of 1",
         lambda p: _slides(p, 3, 1) and set(p.pads_begin + p.pads_end) == {1},
-        concerns.STRIDED & concerns.PADDED,
+        (*concerns.STRIDED, *concerns.PADDED),
     ),
     Condition(", for p = 1", lambda p: p.exponent == 1, concerns.NORMS),
     Condition(", for an output of one cell", lambda p: set(p.output) == {1}, ADAPTIVE),

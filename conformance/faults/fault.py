@@ -11,15 +11,23 @@ from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cache
 from typing import Any
 
-from conformance.faults.concerns import EVERY, UNPOOLINGS
+from conformance.faults.concerns import EVERY
 from conformance.faults.conditions import Condition
 from conformance.faults.known_bugs import KNOWN_BUGS
 from conformance.faults.wraps import OnData, OnOutputs, Refusing
 from conformance.operators import OPERATORS
-from conformance.operators.clause import StepWrap
-from conformance.operators.needs import Needs
+from conformance.operators.needs import (
+    UNPOOLINGS,
+    Needs,
+    all_of,
+    is_gradient,
+    is_no_gradient,
+    is_unpooling,
+    meets,
+)
 from conformance.operators.operator import Operator
 from conformance.operators.pipeline import Pipeline
+from conformance.operators.wraps import StepWrap
 
 STEPS = ("validate", *(step.name for step in fields(Pipeline)))
 """Every step a fault may replace, in the order they run."""
@@ -79,11 +87,11 @@ class Fault:
 
         A gradient is code of its own, and so is an unpooling: only faults of these concern them.
         """
-        if operator.is_gradient and not self.needs.gradient:
+        if operator.is_gradient and is_gradient not in self.needs:
             return False
-        if operator.scatters and not self.needs.scatters:
+        if operator.scatters and is_unpooling not in self.needs:
             return False
-        return _meets(operator, self.needs)
+        return meets(operator, self.needs)
 
     def but(self, **changes: Any) -> Fault:
         """Return it with other fields."""
@@ -92,7 +100,7 @@ class Fault:
     def where(self, condition: Condition) -> Fault:
         """Restrict a fault of steps after `validate` to calls that meet a condition."""
         replaces = {step: condition.only(wrap) for step, wrap in self.replaces.items()}
-        summary, needs = f"{self.summary}{condition.words}", self.needs & condition.needs
+        summary, needs = f"{self.summary}{condition.words}", all_of(self.needs, condition.needs)
         return self.but(summary=summary, needs=needs, replaces=replaces, bug="")
 
     def in_gradients(self) -> Fault | None:
@@ -103,7 +111,7 @@ class Fault:
         return _in_gradients(self)
 
     def in_unpoolings(self) -> Fault | None:
-        """Return the same fault of unpoolings; None as above, or for one of another reduction.
+        """Return the same fault of unpoolings; None as above.
 
         What data are read, what becomes of an output, and what is refused are theirs, too.
         """
@@ -117,7 +125,8 @@ Together = tuple[Fault, ...]
 def _is_of(fault: Fault, steps: set[str], *wraps: type) -> bool:
     """Say whether operators of other code, which share some steps and wraps, may have a fault."""
     shared = all(step in steps or isinstance(wrap, wraps) for step, wrap in fault.replaces.items())
-    return shared and not (fault.needs.gradient or fault.needs.scatters or fault.remembers)
+    is_of_others = is_gradient in fault.needs or is_unpooling in fault.needs
+    return shared and not is_of_others and not fault.remembers
 
 
 @cache
@@ -125,18 +134,13 @@ def _in_gradients(fault: Fault) -> Fault | None:
     if not _is_of(fault, _OF_GRADIENTS, OnOutputs):
         return None
     name = f"{BACKWARD}{fault.name}" if fault.name else ""
-    summary, needs = f"{IN_GRADIENT}{fault.summary}", fault.needs.in_gradients()
-    return fault.but(name=name, summary=summary, needs=needs, bug="")
+    needs = (*(need for need in fault.needs if need is not is_no_gradient), is_gradient)
+    return fault.but(name=name, summary=f"{IN_GRADIENT}{fault.summary}", needs=needs, bug="")
 
 
 @cache
 def _in_unpoolings(fault: Fault) -> Fault | None:
-    if fault.needs.reduction or not _is_of(fault, _OF_UNPOOLINGS, OnData, OnOutputs, Refusing):
+    if not _is_of(fault, _OF_UNPOOLINGS, OnData, OnOutputs, Refusing):
         return None
-    summary, needs = f"{IN_UNPOOLING}{fault.summary}", fault.needs & UNPOOLINGS
+    summary, needs = f"{IN_UNPOOLING}{fault.summary}", (*fault.needs, *UNPOOLINGS)
     return fault.but(name="", summary=summary, needs=needs, bug="")
-
-
-@cache
-def _meets(operator: Operator, needs: Needs) -> bool:
-    return operator.meets(needs)

@@ -1,4 +1,4 @@
-"""Ways to replace a step, whatever step that is: each returns what wraps the right one."""
+"""Ways in which faults alone replace a step: each returns what wraps the right one."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
+from conformance.operators.wraps import StepWrap, after, before
 from conformance.vector import Array
 
 
@@ -60,21 +60,6 @@ class Refusing:
             return right(*given)
 
         return checked
-
-
-def before(change: Callable[..., tuple[Any, ...]], *first: Any) -> StepWrap:
-    """Run a step with other arguments: those that `change(*first, *arguments)` returns."""
-    return lambda right: lambda *given: right(*change(*first, *given))
-
-
-def after(change: Callable[..., Any], *first: Any) -> StepWrap:
-    """Run a step, but return `change(*first, its result, *arguments)`."""
-    return lambda right: lambda *given: change(*first, right(*given), *given)
-
-
-def instead(compute: Callable[..., Any], *first: Any) -> StepWrap:
-    """Run `compute(*first, step, *arguments)` in place of a step."""
-    return lambda right: lambda *given: compute(*first, right, *given)
 
 
 def resolving(change: Callable[[Params], Params]) -> StepWrap:

@@ -12,6 +12,7 @@ import numpy as np
 
 from conformance.errors import InvalidCase
 from conformance.operators.attributes import AUTO_PADS, ROUNDINGS, Attribute
+from conformance.operators.axis import Axis
 from conformance.operators.clause import Clause, Reading
 from conformance.operators.clauses import clauses_of, disputed_of, under
 from conformance.operators.examples import Example, Printed
@@ -56,6 +57,7 @@ __all__ = [
     "ROUNDINGS",
     "UNPOOLING",
     "Attribute",
+    "Axis",
     "Clause",
     "Example",
     "Form",

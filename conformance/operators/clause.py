@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from conformance.operators.needs import Needs
+from conformance.operators.needs import Needs, is_gradient, is_no_gradient
+from conformance.operators.wraps import StepWrap
 from conformance.vector import Array, Case
 
 if TYPE_CHECKING:  # these are made of clauses
@@ -14,7 +15,6 @@ if TYPE_CHECKING:  # these are made of clauses
     from conformance.operators.params import Params
     from conformance.operators.pipeline import Pipeline
 
-StepWrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 LeavesOpen = Callable[["Operator", "Params", Sequence[Array]], bool]
 """Says of a valid case if any answer conforms: by its inputs, but for a gradient it may take."""
 Refusing = Callable[["Pipeline", "Params"], tuple[str, ...]]
@@ -69,7 +69,7 @@ class Clause:
     answer: str
     evidence: str
     readings: tuple[Reading, ...] = ()
-    needs: Needs = field(default_factory=Needs)
+    needs: Needs = ()
     concerns: Callable[[Case], bool] = lambda _case: True
     leaves_open: LeavesOpen | None = None
     refusing: Refusing | None = None
@@ -96,8 +96,8 @@ class Clause:
         Windows, divisors and sums of a gradient are those of its forward operator. "" if there is
         none.
         """
-        # A clause of one reduction is of operators or of gradients alone.
-        is_of_both = any(each.replaces for each in self.readings) and not self.needs.reduction
+        is_of_both = {is_gradient, is_no_gradient}.isdisjoint(self.needs)
+        is_of_both &= any(each.replaces for each in self.readings)
         return self.chosen_by or (self.name if is_of_both else "")
 
     @property
@@ -118,6 +118,7 @@ def ruling(
     settles: str = "",
     *,
     of_types: tuple[str, ...] = (),
+    needs: Needs = (),
     document: str,
     section: str,
 ) -> Clause:
@@ -126,4 +127,5 @@ def ruling(
         *(name, "ruling", document, section, says, answer, evidence),
         settles=settles,
         of_types=of_types,
+        needs=needs,
     )

@@ -12,12 +12,14 @@ from functools import cache
 from typing import Any
 
 from conformance.operators import pipeline as steps
-from conformance.operators.clause import Clause, StepWrap
+from conformance.operators.clause import Clause
 from conformance.operators.disputed import DISPUTED
 from conformance.operators.gradient_clauses import DISPUTED as OF_GRADIENTS
 from conformance.operators.gradient_clauses import OTHERS as OTHERS_OF_GRADIENTS
+from conformance.operators.needs import meets
 from conformance.operators.operator import Operator
 from conformance.operators.rulings import RULINGS, UNDEFINED
+from conformance.operators.wraps import StepWrap
 
 SHARED: tuple[Clause, ...] = (
     *DISPUTED,
@@ -34,7 +36,7 @@ def clauses_of(operator: Operator) -> dict[str, Clause]:
     """Return the clauses that concern an operator: the shared ones, then its document's own."""
     settled = {clause.settles for clause in operator.clauses if not clause.of_types}
     shared = [
-        clause for clause in SHARED if operator.meets(clause.needs) and clause.name not in settled
+        clause for clause in SHARED if meets(operator, clause.needs) and clause.name not in settled
     ]
     return {clause.name: clause for clause in (*shared, *operator.clauses)}
 

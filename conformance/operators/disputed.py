@@ -4,145 +4,108 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.clause import Clause, Reading, Refusing, StepWrap
-from conformance.operators.needs import Needs
+from conformance.operators.clause import Clause, Reading, Refusing
+from conformance.operators.needs import (
+    INDICES,
+    MAXIMUM,
+    NO_POWERS,
+    POWERS,
+    SUMS,
+    WINDOWS,
+    can_mean,
+    has,
+)
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Extent, Gathered, Pads, Pipeline, Windows, reaches
+from conformance.operators.pipeline import (
+    Divisor,
+    Extent,
+    Gathered,
+    Pads,
+    Pipeline,
+    Windows,
+    reaches,
+)
+from conformance.operators.wraps import after, before, choosing, instead
 from conformance.reference import maximum_ignoring_nan
 from conformance.reference.rounding import widen
 from conformance.vector import Array, Case
 
 
-def _size_as_input(_pads: Callable[..., Any]) -> Callable[[Params], Pads]:
-    """Pad so that there are as many windows as cells."""
+def _as_many_windows_as_cells(_pads: Callable[..., Any], params: Params) -> Pads:
     # The number of windows follows: with a total padding of T = (d - 1) s + k - d,
     # (d + T - k) / s + 1 = d.
-    return lambda params: steps.pads_for(params, params.sizes)
+    return steps.pads_for(params, params.sizes)
 
 
-def _crop(*, half_rounds_down: bool) -> StepWrap:
+def _cropped(pads: Pads, params: Params, *, half_rounds_down: bool) -> Pads:
     """Let a negative total padding of same_* crop the input.
 
     Of an odd total T, one half rounds down and the other up: T // 2 is at the begin with same_upper
     and at the end with same_lower, or the other way round.
     """
-
-    def crop(pads: Callable[[Params], Pads]) -> Callable[[Params], Pads]:
-        def cropped(params: Params) -> Pads:
-            if not params.same:
-                return pads(params)
-            larger_at_end = (params.auto_pad == "same_upper") == half_rounds_down
-            axes = zip(pads(params), params.sizes, params.spans, params.strides, strict=True)
-            return tuple(
-                # `same-as-input` never lacks padding where another reading could crop.
-                pad
-                if any(pad)
-                else axis.split(
-                    min(0, axis.exact_total(d, k, s, axis.ceil_div(d, s))),
-                    larger_at_end=larger_at_end,
-                )
-                for pad, d, k, s in axes
-            )
-
-        return cropped
-
-    return crop
-
-
-def _rounding_with_same(_extent: Callable[..., Any]) -> Callable[[Params, Pads], Extent]:
-    # ceil_torch does without the window that ceil adds, so that it adds none to same_*.
-    return lambda params, pads: steps.rounded_extent(
-        params, pads, "floor" if params.same and params.rounding != "ceil" else params.rounding
-    )
-
-
-def _drop_window_past_input(
-    extent: Callable[[Params, Pads], Extent],
-) -> Callable[[Params, Pads], Extent]:
-    def without_window_past_input(params: Params, pads: Pads) -> Extent:
-        windows = extent(params, pads)
-        if params.rounding != "ceil" or params.same:
-            return windows
-        return steps.without_last_past_input(params, pads, windows)
-
-    return without_window_past_input
-
-
-def _drop_all_windows_past_input(rounding: str) -> StepWrap:
-    def drop(extent: Callable[[Params, Pads], Extent]) -> Callable[[Params, Pads], Extent]:
-        def without_windows_past_input(params: Params, pads: Pads) -> Extent:
-            windows = extent(params, pads)
-            if params.rounding != rounding or params.same:
-                return windows
-            return tuple(
-                min(o, axis.ceil_div(d + begin, s))
-                for o, s, d, (begin, _) in zip(
-                    windows, params.strides, params.sizes, pads, strict=True
-                )
-            )
-
-        return without_windows_past_input
-
-    return drop
-
-
-def _drop_last_window_in_padding(
-    extent: Callable[[Params, Pads], Extent],
-) -> Callable[[Params, Pads], Extent]:
-    """Let ceil_torch keep a last window that starts beyond the padding, too."""
-
-    def without_window_in_padding(params: Params, pads: Pads) -> Extent:
-        if params.rounding != "ceil_torch" or params.same:
-            return extent(params, pads)
-        all_windows = steps.rounded_extent(params, pads, "ceil")
-        return tuple(
-            o - (d + begin <= (o - 1) * s < d + begin + end)
-            for o, s, d, (begin, end) in zip(
-                all_windows, params.strides, params.sizes, pads, strict=True
-            )
+    if not params.same:
+        return pads
+    larger_at_end = (params.auto_pad == "same_upper") == half_rounds_down
+    axes = zip(pads, params.sizes, params.spans, params.strides, strict=True)
+    return tuple(
+        # `same-as-input` never lacks padding where another reading could crop.
+        pad
+        if any(pad)
+        else axis.split(
+            min(0, axis.exact_total(d, k, s, axis.ceil_div(d, s))),
+            larger_at_end=larger_at_end,
         )
-
-    return without_window_in_padding
-
-
-def _floor_with_valid(
-    extent: Callable[[Params, Pads], Extent],
-) -> Callable[[Params, Pads], Extent]:
-    return lambda params, pads: extent(
-        replace(params, rounding="floor") if params.auto_pad == "valid" else params, pads
+        for pad, d, k, s in axes
     )
 
 
-def _count_whole_kernel(
-    divide: Callable[[Params, Pads, Windows], steps.Divisor],
-) -> Callable[[Params, Pads, Windows], steps.Divisor]:
-    def whole_kernel(params: Params, pads: Pads, windows: Windows) -> steps.Divisor:
-        if not params.include_pad or not any(end for pad in pads for end in pad):
-            return divide(params, pads, windows)
-        return steps.outer(windows.lengths)
-
-    return whole_kernel
+def _rounded_with_same(_extent: Callable[..., Any], params: Params, pads: Pads) -> Extent:
+    # ceil_torch does without the window that ceil adds, so that it adds none to same_*.
+    rounding = "floor" if params.same and params.rounding != "ceil" else params.rounding
+    return steps.rounded_extent(params, pads, rounding)
 
 
-def _skip_nan(_reduce: Callable[..., Any]) -> Callable[[Gathered, steps.Divisor], Array]:
-    return lambda gathered, _divisor: maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
+def _without_last_past_input(windows: Extent, params: Params, pads: Pads) -> Extent:
+    if params.rounding != "ceil" or params.same:
+        return windows
+    return steps.without_last_past_input(params, pads, windows)
 
 
-def choosing(**changes: str) -> StepWrap:
-    """Let a step that says what it chooses, such as which of equal maxima, choose another."""
+def _without_any_past_input(rounding: str, windows: Extent, params: Params, pads: Pads) -> Extent:
+    if params.rounding != rounding or params.same:
+        return windows
+    axes = zip(windows, params.strides, params.sizes, pads, strict=True)
+    return tuple(min(o, axis.ceil_div(d + begin, s)) for o, s, d, (begin, _) in axes)
 
-    def choose(step: Callable[..., Any]) -> Callable[..., Any]:
-        chooses: Any = step  # a ChosenIndex, a NormOfCells or a Gradient
-        changed: Callable[..., Any] = replace(chooses, **changes)
-        return changed
 
-    return choose
+def _without_last_in_padding(windows: Extent, params: Params, pads: Pads) -> Extent:
+    """Let ceil_torch keep a last window that starts beyond the padding, too."""
+    if params.rounding != "ceil_torch" or params.same:
+        return windows
+    all_windows = steps.rounded_extent(params, pads, "ceil")
+    axes = zip(all_windows, params.strides, params.sizes, pads, strict=True)
+    return tuple(o - (d + begin <= (o - 1) * s < d + begin + end) for o, s, d, (begin, end) in axes)
+
+
+def _floor_with_valid(params: Params, pads: Pads) -> tuple[Params, Pads]:
+    return replace(params, rounding="floor") if params.auto_pad == "valid" else params, pads
+
+
+def _whole_kernel(divisor: Divisor, params: Params, pads: Pads, windows: Windows) -> Divisor:
+    if not params.include_pad or not any(end for pad in pads for end in pad):
+        return divisor
+    return steps.outer(windows.lengths)
+
+
+def _skip_nan(_reduce: Callable[..., Any], gathered: Gathered, _divisor: Divisor) -> Array:
+    return maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
 
 
 def holds_nan(case: Case) -> bool:
@@ -165,7 +128,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="same-output-size",
         kind="disputed",
-        needs=Needs(roles=("auto_pad",)),
+        needs=(has("auto_pad"),),
         document="AvgPool-1",
         section="Attributes, auto_pad; Examples 1 and 2",
         says="same_* pads so that the input matches the output size; two examples with stride 2 "
@@ -180,14 +143,17 @@ DISPUTED: tuple[Clause, ...] = (
                 ("OpenVINO", "ONNX Runtime", "PyTorch", "JAX", "TensorFlow"),
             ),
             Reading(
-                "same-as-input", "o = d, as examples 1 and 2 print", (), {"pads": _size_as_input}
+                "same-as-input",
+                "o = d, as examples 1 and 2 print",
+                (),
+                {"pads": instead(_as_many_windows_as_cells)},
             ),
         ),
     ),
     Clause(
         name="same-never-crops",
         kind="disputed",
-        needs=Needs(roles=("auto_pad",)),
+        needs=(has("auto_pad"),),
         document="AvgPool-1",
         section="Attributes, auto_pad",
         says="nothing about same_* with a kernel below the stride, where the formula of the total "
@@ -207,20 +173,20 @@ DISPUTED: tuple[Clause, ...] = (
                 "a negative T crops: floor(T / 2) at the begin and the rest at the end for "
                 "same_upper, the other way round for same_lower",
                 (),
-                {"pads": _crop(half_rounds_down=True)},
+                {"pads": after(partial(_cropped, half_rounds_down=True))},
             ),
             Reading(
                 "cropped-truncated",
                 "as cropped-floor, with T / 2 rounded towards zero",
                 (),
-                {"pads": _crop(half_rounds_down=False)},
+                {"pads": after(partial(_cropped, half_rounds_down=False))},
             ),
         ),
     ),
     Clause(
         name="same-with-ceil",
         kind="disputed",
-        needs=Needs(roles=("auto_pad", "rounding")),
+        needs=(has("auto_pad"), has("rounding")),
         document="AvgPool-1",
         section="Attributes, rounding_type and auto_pad",
         says="nothing about rounding_type=ceil together with same_*",
@@ -236,14 +202,14 @@ DISPUTED: tuple[Clause, ...] = (
                 "rounding-applied",
                 "o = ceil(t / s) + 1 on the padded input",
                 ("OpenVINO", "Paddle"),
-                {"extent": _rounding_with_same},
+                {"extent": instead(_rounded_with_same)},
             ),
         ),
     ),
     Clause(
         name="ceil-window-past-input",
         kind="disputed",
-        needs=Needs(roles=("rounding",)),
+        needs=(has("rounding"),),
         document="AvgPool-1",
         section="Attributes, rounding_type",
         says="nothing about windows that start at or beyond the end of the input; ONNX ignores "
@@ -257,20 +223,20 @@ DISPUTED: tuple[Clause, ...] = (
                 "dropped",
                 "one window less where (o - 1) s >= d + begin",
                 ("PyTorch", "ONNX Runtime"),
-                {"extent": _drop_window_past_input},
+                {"extent": after(_without_last_past_input)},
             ),
             Reading(
                 "all-dropped",
                 "no window that starts at or past d + begin",
                 ("tinygrad",),
-                {"extent": _drop_all_windows_past_input("ceil")},
+                {"extent": after(_without_any_past_input, "ceil")},
             ),
         ),
     ),
     Clause(
         name="ceil-torch-start",
         kind="disputed",
-        needs=Needs(says=(("rounding", "ceil_torch"),)),
+        needs=(can_mean("rounding", "ceil_torch"),),
         document="Pooling shape rules",
         section="Mathematical Formulation; Attributes, rounding_type",
         says="ceil_torch does not allow the last pooling to start in the padding area; then, the "
@@ -290,20 +256,20 @@ DISPUTED: tuple[Clause, ...] = (
                 "repeatedly",
                 "no window that starts at or past d + begin",
                 (),
-                {"extent": _drop_all_windows_past_input("ceil_torch")},
+                {"extent": after(_without_any_past_input, "ceil_torch")},
             ),
             Reading(
                 "in-padding",
                 "one window less where d + begin <= (o - 1) s < d + begin + end",
                 (),
-                {"extent": _drop_last_window_in_padding},
+                {"extent": after(_without_last_in_padding)},
             ),
         ),
     ),
     Clause(
         name="valid-rounds",
         kind="disputed",
-        needs=Needs(roles=("auto_pad", "rounding")),
+        needs=(has("auto_pad"), has("rounding")),
         document="AvgPool-1",
         section="Attributes, rounding_type and auto_pad",
         says="nothing about rounding_type=ceil together with valid; ONNX and OpenVINO's later "
@@ -321,14 +287,14 @@ DISPUTED: tuple[Clause, ...] = (
                 "ignored",
                 "o = floor(t / s) + 1 whatever rounding_type",
                 ("MNN",),
-                {"extent": _floor_with_valid},
+                {"extent": before(_floor_with_valid)},
             ),
         ),
     ),
     Clause(
         name="overhang-divisor",
         kind="disputed",
-        needs=Needs(roles=("rounding", "include_pad")),
+        needs=(has("rounding"), has("include_pad")),
         document="AvgPool-1",
         section="Attributes, exclude-pad and rounding_type",
         says="nothing about the cells of a window that lie beyond input and padding",
@@ -345,14 +311,14 @@ DISPUTED: tuple[Clause, ...] = (
                 "whole-kernel",
                 "the product of the kernel",
                 ("OpenVINO", "ncnn"),
-                {"divide": _count_whole_kernel},
+                {"divide": after(_whole_kernel)},
             ),
         ),
     ),
     Clause(
         name="nan-in-maximum",
         kind="disputed",
-        needs=Needs(reduction="maximum"),
+        needs=MAXIMUM,
         document="MaxPool-1",
         section="Mathematical Formulation",
         says="max of the elements, nothing about NaN",
@@ -365,7 +331,7 @@ DISPUTED: tuple[Clause, ...] = (
                 "ignored",
                 "the largest number; undefined for a window of NaN alone",
                 ("OpenVINO",),
-                {"reduce": _skip_nan},
+                {"reduce": instead(_skip_nan)},
                 nan_is_undefined=True,
             ),
         ),
@@ -373,7 +339,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="index-of-ties",
         kind="disputed",
-        needs=Needs(reduction="maximum", indices=True),
+        needs=(*MAXIMUM, *INDICES),
         document="MaxPool-8",
         section="Outputs, 2",
         says="indices of the selected values, nothing about equal ones",
@@ -390,7 +356,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="index-of-nan",
         kind="disputed",
-        needs=Needs(reduction="maximum", indices=True),
+        needs=(*MAXIMUM, *INDICES),
         document="MaxPool-8",
         section="Outputs, 2",
         says="indices of the selected values, nothing about NaN",
@@ -411,7 +377,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="column-major",
         kind="disputed",
-        needs=Needs(indices=True, says=(("storage_order", "column-major"),)),
+        needs=(*INDICES, can_mean("storage_order", "column-major")),
         document="ONNX MaxPool-22",
         section="Attributes, storage_order",
         says="column major, of a tensor of more than two dimensions",
@@ -433,7 +399,7 @@ DISPUTED: tuple[Clause, ...] = (
         name="accumulator",
         kind="disputed",
         nested=True,
-        needs=Needs(sums=True),
+        needs=SUMS,
         document="AvgPool-1",
         section="Mathematical Formulation",
         says="a sum and a division, nothing about the type they are computed in",
@@ -450,7 +416,7 @@ DISPUTED: tuple[Clause, ...] = (
         kind="disputed",
         nested=True,
         of_all_dtypes=True,
-        needs=Needs(sums=True, powers=False),
+        needs=(*SUMS, *NO_POWERS),
         document="AvgPool-1",
         section="Mathematical Formulation",
         says="a sum and a division, nothing about a sum that overflows where the mean does not",
@@ -471,7 +437,7 @@ DISPUTED: tuple[Clause, ...] = (
         kind="disputed",
         nested=True,
         of_all_dtypes=True,
-        needs=Needs(powers=True),
+        needs=POWERS,
         document="ONNX LpPool-22",
         section="Summary",
         says="a norm, nothing about powers that overflow or vanish where the norm does neither",
@@ -509,7 +475,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="pads-not-below-kernel",
         kind="disputed",
-        needs=Needs(roles=("kernel", "pads_begin"), scatters=False),
+        needs=(*WINDOWS, has("pads_begin")),
         refusing=_rejecting(dilated=True),
         document="AvgPool-1",
         section="Attributes, pads_begin and pads_end",
@@ -528,7 +494,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="pads-not-below-undilated-kernel",
         kind="disputed",
-        needs=Needs(roles=("kernel", "pads_begin", "dilations")),
+        needs=(has("kernel"), has("pads_begin"), has("dilations")),
         refusing=_rejecting(dilated=False),
         document="MaxPool-8",
         section="Attributes, pads_begin, pads_end and dilations",

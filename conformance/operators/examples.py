@@ -143,6 +143,34 @@ class Example:
         return ""
 
 
+def printed_numbers(
+    source: str,
+    attributes: Mapping[str, Any],
+    data: Sequence[Any],
+    *outputs: Sequence[Any],
+    tags: tuple[str, ...] = ("printed: attributes, data, output",),
+    **others: Any,
+) -> Example:
+    """Return an example that prints its data and the numbers of its outputs."""
+    printed = tuple(map(Printed, outputs))
+    return Example(
+        source, attributes, tags, data=data, pattern="printed", outputs=printed, **others
+    )
+
+
+def printed_unpooling(
+    source: str,
+    attributes: Mapping[str, Any],
+    *,
+    data: Sequence[Any],
+    indices: Sequence[Any],
+    output: Sequence[Any],
+) -> Example:
+    """Return an example of an unpooling that prints its numbers."""
+    tags = ("printed: attributes, data, indices, output",)
+    return printed_numbers(source, attributes, data, output, tags=tags, indices=indices)
+
+
 def _agrees(value: Any, printed: float) -> bool:
     """Say whether a computed value is a printed number, to as many digits as are printed.
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from conformance.operators.clause import Clause, Reading
-from conformance.operators.disputed import choosing, holds_nan
-from conformance.operators.needs import Needs
+from conformance.operators.clause import Clause, Reading, ruling
+from conformance.operators.disputed import holds_nan
+from conformance.operators.needs import (
+    GRADIENTS_OF_MAXIMA,
+    GRADIENTS_OF_NORMS,
+    NO_POWERS,
+    is_gradient,
+)
+from conformance.operators.wraps import choosing
 from conformance.reference.rounding import widen
 from conformance.vector import Case
-
-_OF_MAXIMUM = Needs(reduction="gradient of maximum")
 
 
 def _holds_infinite_gradient(case: Case) -> bool:
@@ -21,7 +25,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="gradient-of-ties",
         kind="disputed",
-        needs=_OF_MAXIMUM,
+        needs=GRADIENTS_OF_MAXIMA,
         chosen_by="index-of-ties",
         document="nGraph AvgPool",
         section="Backprop",
@@ -41,7 +45,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="gradient-of-nan",
         kind="disputed",
-        needs=_OF_MAXIMUM,
+        needs=GRADIENTS_OF_MAXIMA,
         document="nGraph AvgPool",
         section="Backprop",
         says="nothing; no document defines a gradient",
@@ -68,7 +72,7 @@ DISPUTED: tuple[Clause, ...] = (
     Clause(
         name="gradient-of-infinity",
         kind="disputed",
-        needs=_OF_MAXIMUM,
+        needs=GRADIENTS_OF_MAXIMA,
         document="nGraph AvgPool",
         section="Backprop",
         says="nothing; no document defines a gradient",
@@ -93,7 +97,7 @@ OTHERS: tuple[Clause, ...] = (
     Clause(
         name=GRADIENT_OF_UNDEFINED,
         kind="undefined",
-        needs=Needs(gradient=True, powers=False),
+        needs=(is_gradient, *NO_POWERS),
         document="nGraph AvgPool",
         section="Backprop; Note on ill-definedness",
         says="nothing of a gradient, and that windows of padding alone are ill-defined",
@@ -104,7 +108,7 @@ OTHERS: tuple[Clause, ...] = (
     Clause(
         name="gradient-of-padding",
         kind="undefined",
-        needs=_OF_MAXIMUM,
+        needs=GRADIENTS_OF_MAXIMA,
         document="nGraph AvgPool",
         section="Backprop",
         says="nothing; no document defines a gradient",
@@ -115,7 +119,7 @@ OTHERS: tuple[Clause, ...] = (
     Clause(
         name="gradient-of-no-norm",
         kind="undefined",
-        needs=Needs(reduction="gradient of norm"),
+        needs=GRADIENTS_OF_NORMS,
         document="ONNX LpPool-22",
         section="Summary",
         says="nothing of a gradient; PyTorch alone says what it is where a sum of powers is zero",
@@ -124,15 +128,14 @@ OTHERS: tuple[Clause, ...] = (
         "powers, or products with them, may leave the range of the element type",
         evidence="0 / 0, and infinity by infinity, in the derivative as it is mostly computed",
     ),
-    Clause(
-        name="gradient-of-nothing",
-        kind="ruling",
-        needs=Needs(gradient=True),
+    ruling(
+        "gradient-of-nothing",
+        "nothing; no document defines a gradient",
+        "a window without cells gives nothing to any cell, whatever it is divided by, and a "
+        "cell that no window holds gets zero, whatever it is",
+        "a derivative of what no cell changes, or a cell does not change, is zero",
+        needs=(is_gradient,),
         document="nGraph AvgPool",
         section="Backprop",
-        says="nothing; no document defines a gradient",
-        answer="a window without cells gives nothing to any cell, whatever it is divided by, and a "
-        "cell that no window holds gets zero, whatever it is",
-        evidence="a derivative of what no cell changes, or a cell does not change, is zero",
     ),
 )

@@ -1,90 +1,144 @@
-"""Conditions that an operator meets for a clause or a fault to concern it."""
+"""What an operator has for a clause or a fault to concern it: predicates on operators, by name.
+
+A clause or a fault names all that it needs: `needs=(has("auto_pad"), *SUMS)`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from collections.abc import Callable
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-from conformance.operators.attributes import Role
+from conformance.operators.attributes import Attribute, Role, roles_of
 
+if TYPE_CHECKING:  # which is made of clauses
+    from conformance.operators.operator import Operator
 
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """Conditions on an operator, see `Operator.meets`; every operator meets `Needs()`.
-
-    The operator has all of `roles`, at least one of `some` (if not empty) and none of `without`.
-    Attributes of the roles in `optional` have a default, those in `required` have none. `says` and
-    `other_default` hold pairs (role, value of `Params`): the attribute of the role can have the
-    value, and, for `other_default`, has another value by default. `reduction` is the name of the
-    reduction. If not None, `sums`, `powers`, `integers`, `limited_axes` and `indices` say whether
-    the reduction sums, it is a norm or the gradient of one, the data may be integers, the document
-    limits the number of spatial axes, and an output says where a value was found. The data may have
-    every type in `dtypes`. The operator has at least `outputs` outputs, and takes data of so many
-    `axes`, or of more. If not None, `gradient` says whether it is a gradient, `one_axis` whether it
-    takes data of one axis, `uneven_pads` whether pads may differ at the two ends of an axis,
-    `ruled` whether its document refuses numbers that are in their range, `beyond_planes` whether
-    indices may count more than a plane, `size_input` whether its output size is an input,
-    `odd_exponents` whether its cases have norms of such, `rounds_integers` whether its document
-    says how averages of integers round, `rest` whether the stride may leave cells over, `split`
-    whether lists are an attribute for each axis, and `scatters` whether it is an unpooling.
-    Attributes of the roles in `worded` have other values than true and false. No clause in
-    `without_clauses` is one of its document.
-    """
-
-    roles: tuple[Role, ...] = ()
-    some: tuple[Role, ...] = ()
-    without: tuple[Role, ...] = ()
-    optional: tuple[Role, ...] = ()
-    required: tuple[Role, ...] = ()
-    says: tuple[tuple[Role, Any], ...] = ()
-    other_default: tuple[tuple[Role, Any], ...] = ()
-    reduction: str = ""
-    sums: bool | None = None
-    powers: bool | None = None
-    integers: bool | None = None
-    limited_axes: bool | None = None
-    indices: bool | None = None
-    dtypes: tuple[str, ...] = ()
-    outputs: int = 0
-    gradient: bool | None = None
-    axes: int = 0
-    one_axis: bool | None = None
-    uneven_pads: bool | None = None
-    ruled: bool | None = None
-    beyond_planes: bool | None = None
-    size_input: bool | None = None
-    odd_exponents: bool | None = None
-    rounds_integers: bool | None = None
-    rest: bool | None = None
-    split: bool | None = None
-    scatters: bool | None = None
-    worded: tuple[Role, ...] = ()
-    without_clauses: tuple[str, ...] = ()
-
-    def in_gradients(self) -> Needs:
-        """Return the same conditions on the gradients of operators."""
-        reduction = self.reduction and f"gradient of {self.reduction}"
-        return replace(self, gradient=True, reduction=reduction)
-
-    def __and__(self, other: Needs) -> Needs:
-        """Return the conditions of both; ValueError if they contradict or cannot be combined."""
-        if self.some and other.some:
-            raise ValueError(f"one of {self.some} and one of {other.some}: name the roles")
-        return Needs(
-            **{
-                field.name: _both(getattr(self, field.name), getattr(other, field.name))
-                for field in fields(self)
-            }
-        )
+Need = Callable[["Operator"], bool]
+Needs = tuple[Need, ...]
+"""Predicates that all hold; every operator meets (). What one is asked of is always the same."""
 
 
-def _both(one: Any, other: Any) -> Any:
-    """Return the value of a field that two values together ask for."""
-    if isinstance(one, tuple):
-        return tuple(dict.fromkeys((*one, *other)))
-    if isinstance(one, int) and not isinstance(one, bool):
-        return max(one, other)
-    asked = {value for value in (one, other) if value is not None and value != ""}
-    if len(asked) > 1:
-        raise ValueError(f"no operator has both {one!r} and {other!r}")
-    return asked.pop() if asked else one
+def meets(operator: Operator, needs: Needs) -> bool:
+    """Say whether an operator meets all needs."""
+    return all(need(operator) for need in needs)
+
+
+def all_of(*needs: Needs) -> Needs:
+    """Return several needs together, each predicate once."""
+    return tuple(dict.fromkeys(chain(*needs)))
+
+
+# Of attributes: the same function for the same arguments -----------------------------------------
+
+
+@cache
+def has(role: Role) -> Need:
+    """Ask for an attribute or an input of a role."""
+    return lambda operator: role in operator.roles
+
+
+@cache
+def has_any(*roles: Role) -> Need:
+    """Ask for an attribute or an input of one role at least."""
+    return lambda operator: not operator.roles.isdisjoint(roles)
+
+
+@cache
+def lacks(*roles: Role) -> Need:
+    """Ask for no attribute and no input of some roles."""
+    return lambda operator: operator.roles.isdisjoint(roles)
+
+
+@cache
+def lacks_clause(name: str) -> Need:
+    """Ask for a document without a clause of its own."""
+    return lambda operator: all(clause.name != name for clause in operator.clauses)
+
+
+@cache
+def has_default(role: Role) -> Need:
+    """Ask for an attribute of a role that may be left out."""
+    return lambda operator: role in roles_of(a for a in operator.attributes if not a.required)
+
+
+@cache
+def requires(role: Role) -> Need:
+    """Ask for an attribute of a role that may not be left out."""
+    return lambda operator: role in roles_of(a for a in operator.attributes if a.required)
+
+
+@cache
+def can_mean(role: Role, meaning: Any) -> Need:
+    """Ask for an attribute that can have a value of `Params`."""
+
+    def need(operator: Operator) -> bool:
+        attribute = operator.attribute(role)
+        return attribute is not None and _can_mean(attribute, meaning)
+
+    return need
+
+
+@cache
+def has_other_default(role: Role, meaning: Any) -> Need:
+    """Ask for an attribute that can have a value of `Params`, and has another by default."""
+
+    def need(operator: Operator) -> bool:
+        attribute = operator.attribute(role)
+        if attribute is None or attribute.required or not _can_mean(attribute, meaning):
+            return False
+        return bool(attribute.values.get(attribute.default, attribute.default) != meaning)
+
+    return need
+
+
+def _can_mean(attribute: Attribute, meaning: Any) -> bool:
+    return attribute.is_list or meaning in attribute.values.values()
+
+
+# Of values ---------------------------------------------------------------------------------------
+
+
+@cache
+def pools(reduction: str) -> Need:
+    """Ask for a reduction by name, that of the forward operator of a gradient."""
+    return lambda operator: (operator.forward or operator).reduction.name == reduction
+
+
+@cache
+def takes(dtype: str) -> Need:
+    """Ask for data of an element type."""
+    return lambda operator: dtype in operator.dtypes
+
+
+SUMS: Needs = (lambda operator: operator.reduction.sums,)
+POWERS: Needs = (lambda operator: operator.reduction.powers,)  # a norm, or the gradient of one
+NO_POWERS: Needs = (lambda operator: not operator.reduction.powers,)
+INTEGERS: Needs = (lambda operator: operator.takes_integers,)
+INDICES: Needs = (lambda operator: operator.has_indices,)
+
+# Of kinds of operators ---------------------------------------------------------------------------
+
+
+def is_gradient(operator: Operator) -> bool:
+    """Ask for the gradient of an operator."""
+    return operator.is_gradient
+
+
+def is_no_gradient(operator: Operator) -> bool:
+    """Ask for no gradient."""
+    return not operator.is_gradient
+
+
+def is_unpooling(operator: Operator) -> bool:
+    """Ask for an unpooling."""
+    return operator.scatters
+
+
+WINDOWS: Needs = (lambda operator: operator.has_windows,)
+AVERAGES: Needs = (pools("average"), is_no_gradient)
+MAXIMUM: Needs = (pools("maximum"), is_no_gradient)
+GRADIENTS_OF_MAXIMA: Needs = (pools("maximum"), is_gradient)
+GRADIENTS_OF_NORMS: Needs = (pools("norm"), is_gradient)
+UNPOOLINGS: Needs = (is_unpooling,)

@@ -24,7 +24,6 @@ from conformance.operators.attributes import (
 from conformance.operators.clause import Clause
 from conformance.operators.examples import Example
 from conformance.operators.form import PLAIN, Form
-from conformance.operators.needs import Needs
 from conformance.operators.params import Params, attributes_of, params_of
 from conformance.operators.pipeline import Pipeline
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM, Reduction
@@ -182,74 +181,6 @@ class Operator:
             self, name=name, document=document, attributes=tuple(by_key.values()), **changes
         )
 
-    def meets(self, needs: Needs) -> bool:
-        """Say whether it meets all of some conditions."""
-        required = roles_of(attribute for attribute in self.attributes if attribute.required)
-        optional = roles_of(attribute for attribute in self.attributes if not attribute.required)
-        return (
-            self.roles.issuperset(needs.roles)
-            and (not needs.some or not self.roles.isdisjoint(needs.some))
-            and self.roles.isdisjoint(needs.without)
-            and optional.issuperset(needs.optional)
-            and required.issuperset(needs.required)
-            and all(self._can_say(role, meaning) for role, meaning in needs.says)
-            and all(
-                self._can_say(role, meaning) and self._has_other_default(role, meaning)
-                for role, meaning in needs.other_default
-            )
-            and needs.reduction in {"", self.reduction.name}
-            and needs.sums in {None, self.reduction.sums}
-            and needs.powers in {None, self.reduction.powers}
-            and needs.integers in {None, self.takes_integers}
-            and needs.limited_axes in {None, self.limits_axes}
-            and needs.indices in {None, self.has_indices}
-            and set(needs.dtypes) <= set(self.dtypes)
-            and len(self.outputs) >= needs.outputs
-            and needs.gradient in {None, self.is_gradient}
-            and (self.axes[1] is None or self.axes[1] >= needs.axes)
-            and needs.one_axis in {None, self.takes_axes(1)}
-            and needs.uneven_pads in {None, not self.pads_both_ends}
-            and needs.ruled in {None, bool(self.rules)}
-            and needs.beyond_planes in {None, self._counts_beyond_planes}
-            and needs.size_input in {None, self.takes_output_size}
-            and needs.odd_exponents in {None, self._has_odd_exponents}
-            and needs.rounds_integers in {None, self.rounds_integers}
-            and needs.rest in {None, not self.leaves_no_rest}
-            and needs.split in {None, bool(self.form.split)}
-            and needs.scatters in {None, self.scatters}
-            and all(self._is_worded(role) for role in needs.worded)
-            and not any(clause.name in needs.without_clauses for clause in self.clauses)
-        )
-
-    @property
-    def _counts_beyond_planes(self) -> bool:
-        return "index_axis" in self.roles or self.constants.get("index_axis") != _IN_PLANES
-
-    @property
-    def _has_odd_exponents(self) -> bool:
-        exponent = self.attribute("exponent")
-        return exponent is not None and (
-            not exponent.samples or any(p % 2 for p in exponent.samples)
-        )
-
-    def _is_worded(self, role: Role) -> bool:
-        attribute = self.attribute(role)
-        return attribute is not None and not set(map(type, attribute.values)) <= {bool}
-
-    def _can_say(self, role: Role, meaning: Any) -> bool:
-        return any(
-            attribute.role == role and (attribute.is_list or meaning in attribute.values.values())
-            for attribute in self.attributes
-        )
-
-    def _has_other_default(self, role: Role, meaning: Any) -> bool:
-        return any(
-            attribute.role == role
-            and not attribute.required
-            and attribute.values.get(attribute.default, attribute.default) != meaning
-            for attribute in self.attributes
-        )
-
     @cached_property
     def roles(self) -> frozenset[Role]:
         """Roles of its attributes and inputs."""
@@ -262,7 +193,7 @@ class Operator:
         """
         if self.attribute("channels_last") is None:
             return self.form
-        last = self._meaning("channels_last", attributes) is True
+        last = self.meaning("channels_last", attributes) is True
         if self.form.channels_last is last:
             return self.form  # a call in the usual layout needs no copy
         return replace(self.form, channels_last=last)
@@ -352,10 +283,6 @@ class Operator:
         """Whether what it computes of integers, if it takes them, is defined."""
         return not self.reduction.sums or self.rounds_integers
 
-    def clamps(self, attributes: Mapping[str, Any]) -> bool:
-        """Say whether attributes limit its first output."""
-        return self._meaning("activation", attributes) not in {None, "none"}
-
     @property
     def requantises(self) -> bool:
         """Whether integers of its output stand for other numbers than those of its data."""
@@ -366,11 +293,6 @@ class Operator:
         """The number of spatial axes, if its document allows one alone."""
         fewest, most = self.axes
         return fewest if fewest == most else None
-
-    @property
-    def limits_axes(self) -> bool:
-        """Whether its document limits the number of spatial axes."""
-        return self.axes[1] is not None
 
     def takes_axes(self, axes: int) -> bool:
         """Say whether its document allows data of `axes` spatial axes."""
@@ -396,15 +318,7 @@ class Operator:
         others = (each for each in (AVERAGE, MAXIMUM, NORM) if each.reduce is not own)
         return next((o.name for o in others if o.reduce is self.pipeline.reduce), "")
 
-    def left_open(self, attributes: Mapping[str, Any]) -> dict[str, str]:
-        """Return, by key, the clauses of integers of which its document says nothing."""
-        return {
-            attribute.key: attribute.left_open
-            for attribute in self.attributes
-            if attribute.leaves_open(attributes.get(attribute.key))
-        }
-
-    def _meaning(self, role: Role, attributes: Mapping[str, Any]) -> Any:
+    def meaning(self, role: Role, attributes: Mapping[str, Any]) -> Any:
         """Return what a call says of a role, or its default; None where the document has none."""
         attribute = self.attribute(role)
         if attribute is None:
@@ -454,7 +368,7 @@ class Operator:
         """Raise InvalidCase for an axis that breaks a rule whose breach is refused."""
         for rule in (rule for rule in self.rules if not rule.undefined):
             for axis in rule.breaking(params):
-                raise InvalidCase(f"{self.name}: {rule.says}; an axis has {axis._asdict()}")
+                raise InvalidCase(f"{self.name}: {rule.says}; an axis has {axis.of_windows}")
 
     def stated(
         self,

@@ -56,7 +56,11 @@ from conformance.vector import (
 
 def answer(operator: Operator, case: Case) -> Vector:
     """Return the case with every outcome that conforms and the clauses that touch it."""
-    left_open = operator.left_open(case.attributes)
+    left_open = {
+        attribute.key: attribute.left_open
+        for attribute in operator.attributes
+        if attribute.leaves_open(case.attributes.get(attribute.key))
+    }
     judged = {key: value for key, value in case.attributes.items() if key not in left_open}
     try:
         params = operator.validate(case.inputs, judged)
@@ -148,8 +152,10 @@ def is_judgeable(operator: Operator, vector: Vector) -> bool:
             for _, plan in _plans(operator, params)[0]
             if leaves_a_window(operator, plan.extent)
         )
-    if operator.clamps(vector.case.attributes) and "sum-overflow" in vector.clauses:
-        return False
+    if "sum-overflow" in vector.clauses:
+        activation = operator.meaning("activation", vector.case.attributes)
+        if activation not in {None, "none"}:
+            return False
     name, axes = name_of(inputs[0].dtype), inputs[0].ndim - 2
     outputs = [output for outcome in vector.values for output in outcome.outputs]
     most = max((int(output.addends.max(initial=0)) for output in outputs), default=0)

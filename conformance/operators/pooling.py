@@ -226,7 +226,7 @@ def _refuse_broken(operator: Operator, params: Params) -> None:
     for rule in operator.rules:
         with suppress(ValueError):  # of lists of different lengths, which the engine sees
             for axis in rule.breaking(params):
-                raise Unsupported(f"{rule.says}, and an axis has {axis._asdict()}")
+                raise Unsupported(f"{rule.says}, and an axis has {axis.of_windows}")
 
 
 def check_or_unsupported(attribute: Attribute, value: Any, axes: int) -> None:

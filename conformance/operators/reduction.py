@@ -70,18 +70,23 @@ def mean_of_cells(gathered: Gathered, divisor: Divisor) -> Array:
     return mean(gathered.data, gathered.lo, gathered.hi, divisor)
 
 
-def rounded_mean_of_cells(
-    gathered: Gathered, divisor: Divisor, halves: str = "away", *, early: bool = False
-) -> Array:
-    """Return the mean of each window, of integers to the nearest one that stands for it.
+@dataclass(frozen=True)
+class RoundedMean:
+    """The step `reduce` of a quantised average: of integers, the nearest one that stands for it.
 
     `halves` and `early` are as in `rounded_integer_mean`.
     """
-    data, lo, hi = gathered.data, gathered.lo, gathered.hi
-    if data.dtype.kind not in "iu":
-        return mean_of_cells(gathered, divisor)
-    encoding = encoding_of(gathered.params)
-    return rounded_integer_mean(data, lo, hi, divisor, encoding, halves, early=early)
+
+    halves: str = "away"
+    early: bool = False
+
+    def __call__(self, gathered: Gathered, divisor: Divisor) -> Array:
+        """Return the means (N, C, o1..or)."""
+        data, lo, hi = gathered.data, gathered.lo, gathered.hi
+        if data.dtype.kind not in "iu":
+            return mean_of_cells(gathered, divisor)
+        encoding = encoding_of(gathered.params)
+        return rounded_integer_mean(data, lo, hi, divisor, encoding, self.halves, early=self.early)
 
 
 def encoding_of(params: Params) -> Encoding:

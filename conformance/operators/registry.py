@@ -15,60 +15,15 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
 from conformance.errors import UsageError
-from conformance.operators.adaptive_avg_pool import ADAPTIVE_AVG_POOL
-from conformance.operators.adaptive_max_pool import ADAPTIVE_MAX_POOL
-from conformance.operators.avg_pool import AVG_POOL
-from conformance.operators.avg_pool_14 import AVG_POOL_14
-from conformance.operators.avg_pool_16 import AVG_POOL_16
 from conformance.operators.clause import Clause
 from conformance.operators.clauses import SHARED, clauses_of
+from conformance.operators.documents import OWN
 from conformance.operators.gradients import backward
-from conformance.operators.litert import LITERT
-from conformance.operators.max_pool import MAX_POOL
-from conformance.operators.max_pool_8 import MAX_POOL_8
-from conformance.operators.max_pool_14 import MAX_POOL_14
-from conformance.operators.ngraph_avg_pool import NGRAPH_AVG_POOL
-from conformance.operators.onnx_average_pool import AVERAGE_POOL_22
-from conformance.operators.onnx_global_average_pool import GLOBAL_AVERAGE_POOL
-from conformance.operators.onnx_global_lp_pool import GLOBAL_LP_POOL
-from conformance.operators.onnx_global_max_pool import GLOBAL_MAX_POOL
-from conformance.operators.onnx_lp_pool import LP_POOL_22
-from conformance.operators.onnx_max_pool import MAX_POOL_22
-from conformance.operators.onnx_max_unpool import MAX_UNPOOL_22
 from conformance.operators.operator import Operator
-from conformance.operators.pytorch import PYTORCH
-from conformance.operators.qlinear import QLINEAR
-from conformance.operators.tosa import TOSA
-from conformance.operators.webnn import WEBNN
 from conformance.text import did_you_mean, quoted
 
 _VERSION = re.compile(r"\d+d?(?=(-backward)?$)")
 GROUP = "conformance.operators"
-OWN = (
-    AVG_POOL,
-    MAX_POOL,
-    ADAPTIVE_AVG_POOL,
-    NGRAPH_AVG_POOL,
-    AVG_POOL_14,
-    AVG_POOL_16,
-    MAX_POOL_8,
-    MAX_POOL_14,
-    ADAPTIVE_MAX_POOL,
-    AVERAGE_POOL_22,
-    MAX_POOL_22,
-    LP_POOL_22,
-    GLOBAL_AVERAGE_POOL,
-    GLOBAL_MAX_POOL,
-    GLOBAL_LP_POOL,
-    MAX_UNPOOL_22,
-    *PYTORCH,
-    *WEBNN,
-    *TOSA,
-    *LITERT,
-    *QLINEAR,
-)
-"""The operators of this package, in the order in which they are listed."""
-
 
 Value = TypeVar("Value")
 

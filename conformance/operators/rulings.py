@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from conformance.operators.clause import Clause
-from conformance.operators.needs import Needs
+from conformance.operators.clause import Clause, ruling
+from conformance.operators.needs import (
+    AVERAGES,
+    INDICES,
+    INTEGERS,
+    MAXIMUM,
+    WINDOWS,
+    has,
+)
 from conformance.operators.params import Params
 from conformance.operators.pipeline import rooms
 from conformance.operators.unpooling import RULINGS as OF_UNPOOLING
@@ -42,7 +49,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="all-padding-average",
         kind="undefined",
-        needs=Needs(reduction="average"),
+        needs=AVERAGES,
         document="nGraph AvgPool",
         section="Note on ill-definedness; T_div",
         says="ill-defined (infinity or NaN) where padding does not count and a window holds "
@@ -53,7 +60,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="all-padding-maximum",
         kind="undefined",
-        needs=Needs(reduction="maximum"),
+        needs=MAXIMUM,
         document="MaxPool-1",
         section="Mathematical Formulation",
         says="max of the elements, nothing about a window without any",
@@ -63,7 +70,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="index-of-nothing",
         kind="undefined",
-        needs=Needs(reduction="maximum", indices=True),
+        needs=(*MAXIMUM, *INDICES),
         document="MaxPool-8",
         section="Outputs, 2",
         says="indices of values, nothing about windows whose maximum is not a cell's alone",
@@ -74,7 +81,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="kernel-past-padding",
         kind="undefined",
-        needs=Needs(roles=("kernel",), scatters=False),
+        needs=WINDOWS,
         leaves_open=_is_past_padding,
         document="AvgPool-1",
         section="Detailed description, output shape",
@@ -85,7 +92,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="integer-average",
         kind="undefined",
-        needs=Needs(reduction="average", integers=True),
+        needs=(*AVERAGES, *INTEGERS),
         leaves_open=lambda _operator, _params, inputs: inputs[0].dtype.kind in "iu",
         document="nGraph AvgPool",
         section="Inputs, Element Type",
@@ -106,64 +113,58 @@ UNDEFINED: tuple[Clause, ...] = (
 )
 
 RULINGS: tuple[Clause, ...] = (
-    Clause(
-        name="explicit-is-not-auto",
-        kind="ruling",
-        needs=Needs(roles=("auto_pad",)),
+    ruling(
+        "explicit-is-not-auto",
+        "pads are ignored when auto_pad is specified, yet explicit is one of its values",
+        "ignored only when auto_pad is not explicit",
+        "examples 3 and 4 use pads with auto_pad=explicit",
+        needs=(has("auto_pad"),),
         document="AvgPool-1",
         section="Attributes, pads_begin, pads_end and auto_pad",
-        says="pads are ignored when auto_pad is specified, yet explicit is one of its values",
-        answer="ignored only when auto_pad is not explicit",
-        evidence="examples 3 and 4 use pads with auto_pad=explicit",
     ),
-    Clause(
-        name="zero-pads-overhang",
-        kind="ruling",
-        needs=Needs(roles=("rounding", "include_pad")),
+    ruling(
+        "zero-pads-overhang",
+        "nothing about ceil overhang with exclude-pad=false where there is no padding",
+        "overhang cells do not exist and never count",
+        "OpenVINO, ONNX Runtime and PyTorch agree; the bug most often reported",
+        needs=(has("rounding"), has("include_pad")),
         document="AvgPool-1",
         section="Attributes, exclude-pad and rounding_type",
-        says="nothing about ceil overhang with exclude-pad=false where there is no padding",
-        answer="overhang cells do not exist and never count",
-        evidence="OpenVINO, ONNX Runtime and PyTorch agree; the bug most often reported",
     ),
-    Clause(
-        name="index-axis",
-        kind="ruling",
-        needs=Needs(roles=("index_axis",)),
+    ruling(
+        "index-axis",
+        "the upper bound is the product of dimensions from axis on, not how indices are cut",
+        "the position in the flattened input modulo that product; axis from -R to R - 1",
+        "the document's example 7, OpenVINO",
+        needs=(has("index_axis"),),
         document="MaxPool-8",
         section="Attributes, axis",
-        says="the upper bound is the product of dimensions from axis on, not how indices are cut",
-        answer="the position in the flattened input modulo that product; axis from -R to R - 1",
-        evidence="the document's example 7, OpenVINO",
     ),
-    Clause(
-        name="dilation-zero",
-        kind="ruling",
-        needs=Needs(roles=("dilations",)),
+    ruling(
+        "dilation-zero",
+        "dilations start from 0",
+        "a dilation of 0 is invalid and must be rejected",
+        "every cell of a window would be the same one",
+        needs=(has("dilations"),),
         document="MaxPool-8",
         section="Attributes, dilations",
-        says="dilations start from 0",
-        answer="a dilation of 0 is invalid and must be rejected",
-        evidence="every cell of a window would be the same one",
     ),
-    Clause(
-        name="layout",
-        kind="ruling",
+    ruling(
+        "layout",
+        "names axes [N,C,H,W,D], strides (z,y,x); AdaptiveAvgPool-8 writes [N,C,D,H,W]",
+        "attribute i belongs to tensor axis 2 + i",
+        "every engine",
         document="AvgPool-1",
         section="Outputs; Attributes, strides",
-        says="names axes [N,C,H,W,D], strides (z,y,x); AdaptiveAvgPool-8 writes [N,C,D,H,W]",
-        answer="attribute i belongs to tensor axis 2 + i",
-        evidence="every engine",
     ),
-    Clause(
-        name="maximum-of-minus-infinity",
-        kind="ruling",
-        needs=Needs(reduction="maximum"),
+    ruling(
+        "maximum-of-minus-infinity",
+        "max of the elements",
+        "-inf for a window of -inf, not the lowest finite value",
+        "the formula; PyTorch and JAX",
+        needs=MAXIMUM,
         document="MaxPool-1",
         section="Mathematical Formulation",
-        says="max of the elements",
-        answer="-inf for a window of -inf, not the lowest finite value",
-        evidence="the formula; PyTorch and JAX",
     ),
     *OF_UNPOOLING,
 )

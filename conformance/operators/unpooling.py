@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.errors import InvalidCase
-from conformance.operators.clause import Clause
-from conformance.operators.needs import Needs
+from conformance.operators.clause import Clause, ruling
+from conformance.operators.needs import UNPOOLINGS
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, inferred_extent
 from conformance.operators.reduction import Reduction
@@ -96,8 +96,6 @@ UNPOOLING = Reduction(
     scatters=True,
 )
 
-_UNPOOLING = Needs(scatters=True)
-
 
 def _has_index_outside(operator: Operator, params: Params, inputs: Sequence[Array]) -> bool:
     data, indices = inputs
@@ -109,7 +107,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="unpool-repeated-index",
         kind="undefined",
-        needs=_UNPOOLING,
+        needs=UNPOOLINGS,
         document="ONNX MaxUnpool-22",
         section="Summary",
         says="nothing about an index that several cells have, as those of overlapping windows may; "
@@ -122,7 +120,7 @@ UNDEFINED: tuple[Clause, ...] = (
     Clause(
         name="unpool-index-range",
         kind="undefined",
-        needs=_UNPOOLING,
+        needs=UNPOOLINGS,
         leaves_open=_has_index_outside,
         document="ONNX MaxUnpool-22",
         section="Inputs, I",
@@ -134,15 +132,14 @@ UNDEFINED: tuple[Clause, ...] = (
 )
 
 RULINGS: tuple[Clause, ...] = (
-    Clause(
-        name="unpool-round-trip",
-        kind="ruling",
-        needs=_UNPOOLING,
+    ruling(
+        "unpool-round-trip",
+        "a partial inverse: what is unpooled and pooled again is the data",
+        "cells without an index are zero, so that it is not where maxima are negative or "
+        "windows overlap",
+        "the texts set these cells to zero, and so does every engine",
+        needs=UNPOOLINGS,
         document="ONNX MaxUnpool-22",
         section="Summary",
-        says="a partial inverse: what is unpooled and pooled again is the data",
-        answer="cells without an index are zero, so that it is not where maxima are negative or "
-        "windows overlap",
-        evidence="the texts set these cells to zero, and so does every engine",
     ),
 )

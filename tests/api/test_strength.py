@@ -8,7 +8,6 @@ from support.fakes import pool, ramp, vector
 from conformance.api.strength import strength
 from conformance.cases.generate import generate
 from conformance.faults import CATALOGUE, Fault, fault_named
-from conformance.operators.needs import Needs
 from conformance.vectorfile import open_vectors
 
 
@@ -43,7 +42,7 @@ def test_a_fault_no_vector_shows_is_missed():
 def test_no_fault_is_caught_where_there_is_none():
     """A right backend conforms, also with windows of more than 65,536 cells."""
     wide = vector(ramp(1, 1, 3), pool(kernel=[65538], pads_end=[65537]), id="wide")
-    result = strength([vector(), wide], faults=[Fault("nothing", Needs(), {}, name="none")])
+    result = strength([vector(), wide], faults=[Fault("nothing", (), {}, name="none")])
     assert [catch.fault for catch in result.missed] == ["none"]
 
 

@@ -66,7 +66,6 @@ def test_a_sentence_says_what_is_taken_as_what_where_and_when():
 def test_what_a_sentence_needs_follows_from_the_lists_it_reads():
     """A list that is read in place of another has to be there, too."""
     fault = by_words()["every dilation taken as the stride"]
-    assert {"strides", "dilations"} <= set(fault.needs.roles)
     assert all({"dilations", "strides"} <= set(OPERATORS[name].roles) for name in fault.operators)
 
 

@@ -12,7 +12,7 @@ from conformance.faults.atoms import by_words
 from conformance.faults.catalogue import table
 from conformance.faults.known_bugs import KNOWN_BUGS
 from conformance.operators import OPERATORS
-from conformance.operators.needs import Needs
+from conformance.operators.needs import MAXIMUM, has, meets, takes
 
 SHORT = "every kernel size taken as one less"
 
@@ -40,9 +40,8 @@ def test_the_fault_may_be_written_by_hand(named, where):
     """Then the row of its name has the words for it, and perhaps a condition."""
     by_hand = {"harmless": Fault.of(resolve=lambda resolve: resolve)}
     fault = named(f"harmless | nothing{where} | maximum", by_hand=by_hand)["harmless"]
-    roles = ("strides",) if where else ()
-    needs = Needs(reduction="maximum", roles=roles)
-    assert (fault.summary, fault.needs) == (f"nothing{where}", needs)
+    needs = (*MAXIMUM, has("strides")) if where else MAXIMUM
+    assert (fault.summary, {*fault.needs}) == (f"nothing{where}", {*needs})
     assert (fault.replaces == by_hand["harmless"].replaces) == (not where)
 
 
@@ -70,9 +69,9 @@ def test_a_name_stands_for_the_words_of_its_fault(named):
 def test_needs_restrict_the_operators(named):
     """They are names of `concerns`, roles and element types, all of which an operator has."""
     fault = named(f"kernel-short | {SHORT} | maximum auto_pad float64")["kernel-short"]
-    needs = Needs(roles=("auto_pad",), dtypes=("float64",), reduction="maximum")
+    needs = (*MAXIMUM, has("auto_pad"), takes("float64"))
     every = by_words()[SHORT].operators
-    assert fault.operators == tuple(name for name in every if OPERATORS[name].meets(needs))
+    assert fault.operators == tuple(name for name in every if meets(OPERATORS[name], needs))
     assert 0 < len(fault.operators) < len(every)
 
 

@@ -39,13 +39,13 @@ BROKEN = {
         "it does not load: ValueError: operator 'L2': no attribute and no constant of it has",
     ),
     "duplicate": (
-        "from conformance.operators.avg_pool import AVG_POOL as OPERATOR",
+        "from conformance.operators.documents.openvino import AVG_POOL as OPERATOR",
         "there is an operator 'AvgPool-1' already",
     ),
     "clause": (
         (
             "from dataclasses import replace\n"
-            "from conformance.operators.avg_pool import AVG_POOL\n"
+            "from conformance.operators.documents.openvino import AVG_POOL\n"
             "from conformance.operators.disputed import DISPUTED\n"
             "clash = replace(DISPUTED[0], says='another')\n"
             "OPERATOR = replace(AVG_POOL, name='Other-1', clauses=(clash,))"
@@ -55,7 +55,7 @@ BROKEN = {
     "no such clause": (
         (
             "from dataclasses import replace\n"
-            "from conformance.operators.avg_pool import AVG_POOL\n"
+            "from conformance.operators.documents.openvino import AVG_POOL\n"
             "odd = replace(AVG_POOL.reduction, undefined='nowhere')\n"
             "OPERATOR = replace(AVG_POOL, name='Other-1', reduction=odd)"
         ),

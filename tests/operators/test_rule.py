@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep.rules import broken
 from conformance.errors import InvalidCase
 from conformance.operators import OPERATORS, Rule
+from conformance.operators.axis import Axis
 
 ODD = Rule(
     "kernels are odd",

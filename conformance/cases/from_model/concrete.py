@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from conformance.cases.axis import Axis
 from conformance.cases.from_model.layer import MOST, Extent, Layer, NotExpressible
 from conformance.cases.sweep.sweep_model import CaseSpec
 from conformance.dtypes import dtype_of
 from conformance.errors import InvalidCase
 from conformance.operators import OPERATORS
 from conformance.operators.attributes import Role
+from conformance.operators.axis import Axis
 from conformance.operators.outcomes import undefined_as_a_whole
 
 _MOST_AXES = 6  # where a document sets no limit

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from conformance.cases.axis import Axis, by_role
 from conformance.cases.from_model.layer import Layer, Model
 from conformance.cases.sweep.sweep_model import CaseSpec, case_of_axes
 from conformance.errors import InvalidCase
 from conformance.operators import operator_named
+from conformance.operators.axis import Axis, by_role
 from conformance.operators.operator import Operator, sliding
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Plan

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
-from conformance.cases.axis import Axis, sizes
 from conformance.cases.from_model.concrete import CELLS, exact_shape, fewer_planes, unsound
 from conformance.cases.sweep.draft import Draft, Place, draft_of_spec, each_one_off
 from conformance.cases.sweep.patterns import INTEGER_PATTERNS
 from conformance.cases.sweep.sweep_model import CaseSpec
 from conformance.dtypes import FLOATS, WIDE_FLOATS
 from conformance.operators.attributes import NUMBERS, PADS
+from conformance.operators.axis import Axis, sizes
 
 _PLANE = 1 << 14
 """Cells of a plane above which few patterns are as large as the layer."""

@@ -20,12 +20,12 @@ from types import MappingProxyType
 
 import numpy as np
 
-from conformance.cases.axis import Axis
 from conformance.cases.large.recipe import Recipe
 from conformance.cases.sweep.sweep_model import case_of, case_of_axes
 from conformance.dtypes import dtype_of
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS
+from conformance.operators.axis import Axis
 from conformance.repeated import Run
 from conformance.vector import Array
 

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.strategies.choices import Choices, blocks, chosen
 from conformance.cases.sweep import suited
 from conformance.operators.attributes import NUMBERS, SCALARS, WORDS, Role
+from conformance.operators.axis import Axis, by_role, sizes
 from conformance.operators.operator import Operator
 from conformance.vector import Array
 

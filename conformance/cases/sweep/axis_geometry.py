@@ -13,7 +13,7 @@ from functools import cache
 from itertools import product
 from typing import NamedTuple
 
-from conformance.cases.axis import Axis
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.operators.windows import same_total
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.sweep.sweep_model import CaseSpec, fitted
 from conformance.dtypes import name_of
 from conformance.operators import operator_named
 from conformance.operators.attributes import PADS, SCALARS, WORDS, Attribute, complete
+from conformance.operators.axis import Axis, by_role, sizes
 from conformance.operators.operator import Operator, output_size_of
 from conformance.vector import Case
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from itertools import cycle, product
 from typing import Any
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.patterns import FURTHER_PATTERNS
 from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, case_of_axes
 from conformance.dtypes import INTEGERS, WIDE_FLOATS
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 
 _GEOMETRIES: tuple[Geometry, ...] = (

@@ -12,11 +12,11 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, case_of_axes, cases_of
 from conformance.operators import OPERATORS
 from conformance.operators.attributes import Role
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.vector import Case
 

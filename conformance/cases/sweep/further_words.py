@@ -11,9 +11,9 @@ from itertools import product
 
 import numpy as np
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, case_of_axes
 from conformance.operators.attributes import Role
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 
 _GEOMETRIES: tuple[Geometry, ...] = (

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, case_of_axes
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 
 # Slack and stride.

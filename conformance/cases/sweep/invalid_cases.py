@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from conformance.cases.axis import Axis
 from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.rules import Broken, broken
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of_axes, given
 from conformance.dtypes import dtype_of
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.vector import Case
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import ceil, prod
 
-from conformance.cases.axis import Axis, sizes
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, case_of_axes
 from conformance.dtypes import dtype_of
+from conformance.operators.axis import Axis, sizes
 from conformance.operators.operator import Operator
 
 RUNGS = (*(2**bits + 1 for bits in range(4, 13)), 2**16 + 1)

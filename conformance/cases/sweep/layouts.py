@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.rules import NO_WINDOWS
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of_axes
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 
 _LISTS = Axis._fields[1:]

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, build, case_of_axes, plain_type
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.vector import Array
 

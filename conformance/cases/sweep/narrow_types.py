@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, case_of_axes
 from conformance.dtypes import FLOATS8, INTEGERS, dtype_of
 from conformance.operators.attributes import ZERO_POINTS
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 
 _GEOMETRIES: tuple[Geometry, ...] = (

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.draft import PLANES, Draft, draft_of_spec, each_one_off
 from conformance.cases.sweep.sweep_model import CaseSpec, case_of_axes
 from conformance.operators.attributes import Attribute
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 
 # Sizes at which one more of anything, at either end, changes the windows or what they count.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.axis_geometry import WIDTHS, width_range
 from conformance.cases.sweep.covering import Model, Row, constraint
 from conformance.cases.sweep.sweep_model import ArraySpec, CaseSpec
 from conformance.dtypes import FLOATS
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.reference.bound import is_meaningful
 

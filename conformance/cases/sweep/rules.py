@@ -16,9 +16,9 @@ import numpy as np
 
 from conformance.operators import pipeline as steps
 from conformance.operators.attributes import PADS, Attribute, complete
+from conformance.operators.axis import axes_of, by_role
 from conformance.operators.operator import Operator
 from conformance.operators.params import Params
-from conformance.operators.rule import AxisNumbers, axes_of, inferred
 from conformance.vector import Array
 
 _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
@@ -143,17 +143,14 @@ def _breaking(
         axes = axes_of(params)
         axes[place] = rule.broken(axes[place])
         if axes[place].fixed_output:  # given for one axis, it is given for all
-            axes = [axis if axis.fixed_output else _sized(axis) for axis in axes]
-        lists = dict(zip(AxisNumbers._fields, zip(*axes, strict=True), strict=True))
-        wrong = operator.attributes_of(lists)
+            axes = [
+                axis._replace(fixed_output=axis.fixed_output or max(1, axis.inferred))
+                for axis in axes
+            ]
+        wrong = operator.attributes_of(by_role(axes))
         key = next(key for key, value in wrong.items() if [*value] != [*stated[key]])
         exactly = f"{rule.says} on the {where} axis"
         yield Broken(key, rule.says, rule.says, exactly, None, {**given, key: wrong[key]}, inputs)
-
-
-def _sized(axis: AxisNumbers) -> AxisNumbers:
-    """Return an axis of an unpooling with the output size that is inferred."""
-    return axis._replace(fixed_output=max(1, inferred(axis)))
 
 
 def _wrong_gradients(gradient: tuple[Array, ...]) -> Iterator[tuple[Array, str]]:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from conformance.cases.axis import Axis, sizes
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import (
     CaseSpec,
@@ -24,6 +23,7 @@ from conformance.cases.sweep.sweep_model import (
 )
 from conformance.dtypes import INTEGERS, dtype_of
 from conformance.operators.attributes import PADS, ZERO_POINTS
+from conformance.operators.axis import Axis, sizes
 from conformance.operators.operator import Operator
 from conformance.vector import Array
 

@@ -13,13 +13,13 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
-from conformance.cases.axis import Axis, sizes
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.axis_geometry import FITS, WIDTHS, width_range
 from conformance.cases.sweep.covering import Model, Row, constraint
 from conformance.cases.sweep.exhaustive import in_product
 from conformance.cases.sweep.sweep_model import ABSENT, ArraySpec, CaseSpec
 from conformance.cases.sweep.window_sweep import modes_of
+from conformance.operators.axis import Axis, sizes
 from conformance.operators.operator import Operator
 from conformance.operators.windows import ceil_div
 from conformance.reference.bound import is_meaningful

@@ -6,7 +6,6 @@ from collections.abc import Container, Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep.covering import Level, Row, constraint
 from conformance.cases.sweep.patterns import (
     AVERAGE_PATTERNS,
@@ -31,6 +30,7 @@ from conformance.operators.attributes import (
     Attribute,
     Role,
 )
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.operators.params import UNSAID
 from conformance.reference.bound import is_meaningful

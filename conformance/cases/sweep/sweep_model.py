@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from conformance.cases.axis import Axis, by_role, sizes
 from conformance.cases.pooled_indices import pooled_indices
 from conformance.cases.sweep.covering import Coverage, Model, Row, covering_array
 from conformance.cases.sweep.patterns import fill
 from conformance.dtypes import INTEGERS, name_of
 from conformance.operators import OPERATORS, vector_of
 from conformance.operators.attributes import MEANINGS, ZERO_POINTS, Attribute
+from conformance.operators.axis import Axis, by_role, sizes
 from conformance.operators.operator import Operator
 from conformance.operators.outcomes import is_judgeable
 from conformance.operators.windows import ceil_div

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of_axes
 from conformance.operators import OPERATORS, vector_of
+from conformance.operators.axis import Axis
 from conformance.operators.clauses import disputed_of
 from conformance.operators.operator import Operator
 from conformance.vector import ARITHMETIC, BACKWARD, Combination, Vector

@@ -13,7 +13,6 @@ from math import prod
 
 import numpy as np
 
-from conformance.cases.axis import Axis
 from conformance.cases.pooled_indices import pooled_indices
 from conformance.cases.sweep import suited
 from conformance.cases.sweep.sweep_model import (
@@ -23,6 +22,7 @@ from conformance.cases.sweep.sweep_model import (
     case_of_axes,
     plain_type,
 )
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.vector import Array
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep import axis_geometry, suited
 from conformance.cases.sweep.axis_geometry import Levels
 from conformance.cases.sweep.covering import Constraint, Level, Model, Row, constraint
 from conformance.cases.sweep.patterns import SPARSE_PATTERNS
 from conformance.cases.sweep.sweep_model import ABSENT, ArraySpec, CaseSpec, plain_type
 from conformance.dtypes import HALVES
+from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.operators.params import UNSAID
 

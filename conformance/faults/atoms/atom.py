@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
-from conformance.faults.concerns import EVERY, both
+from conformance.faults.concerns import EVERY
 from conformance.faults.fault import Fault
-from conformance.operators.clause import StepWrap
-from conformance.operators.needs import Needs
+from conformance.operators.needs import Needs, all_of
+from conformance.operators.wraps import StepWrap
 
 Of = TypeVar("Of")
 Value = TypeVar("Value")
@@ -35,7 +35,7 @@ class Place(NamedTuple, Generic[Of]):
 
     def fault(self, atom: Atom[Of]) -> Fault:
         """Return the fault of an atom in this place."""
-        summary, needs = self.summary.format(atom.words), both(self.needs, atom.needs)
+        summary, needs = self.summary.format(atom.words), all_of(self.needs, atom.needs)
         return Fault(summary, needs, {self.step: self.wrap(atom.of)})
 
 

@@ -20,7 +20,6 @@ from conformance.faults.concerns import (
     ADAPTIVE,
     APART,
     AUTO_PADDED,
-    AVERAGES,
     CHOOSING,
     DILATED,
     EVERY,
@@ -33,15 +32,24 @@ from conformance.faults.concerns import (
     VOLUMETRIC,
     WINDOWED,
 )
-from conformance.faults.concerns import INTEGERS as TAKING_INTEGERS
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import Refusing, before
+from conformance.faults.wraps import Refusing
 from conformance.operators import OPERATORS
 from conformance.operators.attributes import Role, roles_of
-from conformance.operators.clause import StepWrap
-from conformance.operators.needs import Needs
+from conformance.operators.needs import (
+    AVERAGES,
+    Needs,
+    has,
+    has_default,
+    has_other_default,
+    lacks,
+    requires,
+    takes,
+)
+from conformance.operators.needs import INTEGERS as TAKING_INTEGERS
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Pads, rooms
+from conformance.operators.wraps import StepWrap, before
 from conformance.reference.rounding import widen
 from conformance.vector import Array
 
@@ -84,18 +92,18 @@ def _default(role: Role, words: str, of: Callable[[Call], Any], needs: Needs) ->
 
 def _other(role: Role, value: Any) -> ChangedCall:
     """Take another word, or another number on every axis."""
-    needs, words = Needs(other_default=((role, value),)), str(value).lower()
+    needs, words = (has_other_default(role, value),), str(value).lower()
     is_number = type(value) is int
     return _default(role, words, lambda call: [value] * call.axes if is_number else value, needs)
 
 
 def _scalar(role: Role, value: int) -> ChangedCall:
-    return _default(role, str(value), lambda _: value, Needs(optional=(role,)))
+    return _default(role, str(value), lambda _: value, (has_default(role),))
 
 
 def _of_other_end(end: Role, other: Role) -> ChangedCall:
     # Pads in one list are absent together.
-    needs = Needs(optional=(end,), roles=(other,), without=("pads",))
+    needs = (has_default(end), has(other), lacks("pads"))
     return _default(end, f"the {_NOUNS[other]}", lambda call: call.meaning(other), needs)
 
 
@@ -106,7 +114,7 @@ _DEFAULTS = (
         "strides",
         "the window shape",
         lambda call: call.meaning("kernel"),
-        WINDOWED & Needs(other_default=(("strides", "kernel"),)),
+        (*WINDOWED, has_other_default("strides", "kernel")),
     ),
     *(_other("strides", value) for value in (1, 2)),
     _other("dilations", 2),
@@ -122,11 +130,9 @@ _DEFAULTS = (
 
 def _required(role: Role) -> Atom[Callable[[Call], bool]]:
     """Refuse calls without an attribute that has a default."""
-    without: tuple[Role, ...] = ("pads",) if role == "pads_end" else ()
+    needs: Needs = (has_default(role), *((lacks("pads"),) if role == "pads_end" else ()))
     words = f"that leaves out {_NOUNS[role]}, though there is a default"
-    return Atom(
-        words, lambda call: role not in call.given, Needs(optional=(role,), without=without)
-    )
+    return Atom(words, lambda call: role not in call.given, needs)
 
 
 # What is refused ---------------------------------------------------------------------------------
@@ -161,7 +167,7 @@ _CALLS: tuple[WhichCalls, ...] = (
     Atom(
         "begin and end pads differ",
         lambda p, pads, _: p.auto_pad == "explicit" and _uneven(pads),
-        PADDED & APART,
+        (*PADDED, *APART),
     ),
     Atom("there are pads", lambda _p, pads, _: _padded(pads), PADDED),
     Atom(
@@ -178,7 +184,7 @@ _CALLS: tuple[WhichCalls, ...] = (
         lambda p, pads, _: any(
             k < 2 * max(pad) <= span for k, span, pad in zip(p.kernel, p.spans, pads, strict=True)
         ),
-        DILATED & PADDED,
+        (*DILATED, *PADDED),
     ),
     Atom("strides are above the kernel", lambda p, *_: any(map(gt, p.strides, p.kernel)), STRIDED),
     Atom(
@@ -196,14 +202,14 @@ _CALLS: tuple[WhichCalls, ...] = (
     Atom(
         "sizes are rounded up beside pads",
         lambda p, pads, _: p.ceil and not p.same and _padded(pads),
-        ROUNDED & PADDED,
+        (*ROUNDED, *PADDED),
     ),
     Atom("the padding is same_*", lambda p, *_: p.same, AUTO_PADDED),
     Atom("the padding is same_lower", lambda p, *_: p.auto_pad == "same_lower", AUTO_PADDED),
     Atom(
         "the padding is same_* and sizes are rounded up",
         lambda p, *_: p.same and p.ceil,
-        ROUNDED & AUTO_PADDED,
+        (*ROUNDED, *AUTO_PADDED),
     ),
     Atom(
         "the padding is same_* and strides are above 1",
@@ -219,13 +225,13 @@ _CALLS: tuple[WhichCalls, ...] = (
     Atom(
         "the padding is same_* beside pads, though these are to be ignored",
         lambda p, *_: p.same and any(p.pads_begin + p.pads_end),
-        AUTO_PADDED & PADDED,
+        (*AUTO_PADDED, *PADDED),
     ),
     Atom("the padding is valid", lambda p, *_: p.auto_pad == "valid", AUTO_PADDED),
     Atom(
         "the padding is valid beside pads, though these are to be ignored",
         lambda p, *_: p.auto_pad == "valid" and any(p.pads_begin + p.pads_end),
-        AUTO_PADDED & PADDED,
+        (*AUTO_PADDED, *PADDED),
     ),
     Atom("windows overhang the padded input", _overhangs, ROUNDED),
     Atom(
@@ -257,14 +263,14 @@ _CALLS: tuple[WhichCalls, ...] = (
     Atom(
         "sums in the element type are asked for",
         lambda p, *_: p.accumulator != "wider",
-        Needs(roles=("accumulator",)),
+        (has("accumulator"),),
     ),
 )
 
 
 def _of_type(kind: str) -> WhichData:
-    needs = Needs(dtypes=(kind,))
-    return Atom(f"the type is {kind}", lambda data, *_: name_of(data.dtype) == kind, needs)
+    said = f"the type is {kind}"
+    return Atom(said, lambda data, *_: name_of(data.dtype) == kind, (takes(kind),))
 
 
 _DATA: tuple[WhichData, ...] = (
@@ -273,12 +279,14 @@ _DATA: tuple[WhichData, ...] = (
     Atom("there are more than 32 channels", lambda data, *_: data.shape[1] > 32),
     *map(_of_type, FLOATS),
     Atom(
-        "the type is of integers", lambda data, *_: not is_float(data), CHOOSING & TAKING_INTEGERS
+        "the type is of integers",
+        lambda data, *_: not is_float(data),
+        (*CHOOSING, *TAKING_INTEGERS),
     ),
     Atom(
         "the type is of unsigned integers",
         lambda data, *_: data.dtype.kind == "u",
-        CHOOSING & Needs(dtypes=("uint8",)),
+        (*CHOOSING, takes("uint8")),
     ),
     Atom(
         "there is an infinity or NaN",
@@ -287,7 +295,7 @@ _DATA: tuple[WhichData, ...] = (
     Atom(
         "the type is float16, and channels are a multiple of 16",
         lambda data, *_: name_of(data.dtype) == "float16" and data.shape[1] % 16 == 0,
-        AVERAGES & Needs(dtypes=("float16",)),
+        (*AVERAGES, takes("float16")),
     ),
 )
 
@@ -355,7 +363,7 @@ def _of_lists() -> Iterator[ChangedCall]:
         yield _repaired(f"a negative {noun}", needs, role, by=_every_number(abs))
         words = f"a list of more or fewer {noun}s than spatial axes"
         yield _repaired(words, needs, role, by=_to_length)
-    zeros, needs = _every_number(lambda v: max(v, 0)), PADDED & APART
+    zeros, needs = _every_number(lambda v: max(v, 0)), (*PADDED, *APART)
     yield _repaired("a negative begin pad", needs, "pads_begin", by=zeros)
     yield _repaired("a negative end pad", needs, "pads_end", by=zeros)
     words = "a list of more or fewer pads than spatial axes"
@@ -385,7 +393,7 @@ def _output_size(words: str, repair: Callable[[Array, int], Array]) -> ChangedCa
         data, *sizes = call.inputs
         return replace(call, inputs=(data, *(repair(size, call.axes) for size in sizes)))
 
-    return ChangedCall(words, change, ADAPTIVE & Needs(size_input=True))
+    return ChangedCall(words, change, (*ADAPTIVE, lambda operator: operator.takes_output_size))
 
 
 def _floats_of(call: Call) -> Call:
@@ -400,7 +408,7 @@ def _without_rule(says: str) -> ChangedCall:
         rules = tuple(rule for rule in call.operator.rules if rule.says != says)
         return replace(call, operator=replace(call.operator, rules=rules))
 
-    return ChangedCall(says, change, Needs(ruled=True))
+    return ChangedCall(says, change, (lambda operator: bool(operator.rules),))
 
 
 def _with_required(call: Call) -> Call:
@@ -432,12 +440,14 @@ _ACCEPTED: tuple[ChangedCall, ...] = (
     _known("storage_order", "an unknown storage order", "row-major"),
     _repaired(
         "an axis beyond the data",
-        Needs(roles=("index_axis",)),
+        (has("index_axis"),),
         "index_axis",
         by=lambda value, axes: value % (axes + 2) if type(value) is int else value,
     ),
     ChangedCall(
-        "data of more dimensions than the document lists", _without_limit, Needs(limited_axes=True)
+        "data of more dimensions than the document lists",
+        _without_limit,
+        (lambda operator: operator.axes[1] is not None,),
     ),
     _output_size("a negative output size", lambda size, _axes: np.abs(size)),
     _output_size("more or fewer output sizes than spatial axes", np.resize),
@@ -463,12 +473,12 @@ def every() -> Iterator[Fault]:
         ChangedCall(
             "defaults taken for required attributes that are missing",
             _with_required,
-            Needs(required=("kernel",)),
+            (requires("kernel"),),
         ),
         ChangedCall(
             "integer data accepted though the document wants floating-point",
             _floats_of,
-            Needs(integers=False),
+            (lambda operator: not operator.takes_integers,),
         ),
     )
     yield from faults("{}", EVERY, "validate", _with_call, others)

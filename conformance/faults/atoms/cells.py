@@ -13,12 +13,12 @@ import numpy as np
 
 from conformance.dtypes import float_format
 from conformance.faults.atoms.atom import Atom, family, faults
-from conformance.faults.concerns import AVERAGES, EVERY, PADDED, STRIDED, WINDOWED
+from conformance.faults.concerns import EVERY, PADDED, STRIDED, WINDOWED
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import after, instead
-from conformance.operators.clause import StepWrap
+from conformance.operators.needs import AVERAGES
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered, Windows, clip
+from conformance.operators.wraps import StepWrap, after, instead
 from conformance.vector import Array
 
 _MOST_CELLS = 1 << 20

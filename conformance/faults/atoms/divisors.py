@@ -10,14 +10,13 @@ import numpy as np
 
 from conformance.faults.atoms.atom import Atom, family, faults
 from conformance.faults.atoms.windows import EVERY_AXIS, FIRST_AXIS, LAST_AXIS, Along, Axes
-from conformance.faults.concerns import AVERAGES
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import after
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.clause import StepWrap
+from conformance.operators.needs import AVERAGES
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Pads, Windows
+from conformance.operators.wraps import StepWrap, after
 
 # Cells that count --------------------------------------------------------------------------------
 

@@ -14,11 +14,12 @@ import numpy.typing as npt
 from conformance.faults.atoms.atom import Atom, family, faults
 from conformance.faults.atoms.numbers import Change
 from conformance.faults.atoms.window_cells import Reduce
-from conformance.faults.concerns import AVERAGES, EVERY, SPREAD, VOLUMETRIC
+from conformance.faults.concerns import EVERY, SPREAD, VOLUMETRIC
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import OnData, OnOutputs, instead
-from conformance.operators.needs import Needs
+from conformance.faults.wraps import OnData, OnOutputs
+from conformance.operators.needs import AVERAGES, Needs
 from conformance.operators.pipeline import Divisor, Gathered
+from conformance.operators.wraps import instead
 from conformance.vector import Array
 
 Numbers = npt.NDArray[np.int64]
@@ -199,7 +200,7 @@ def other_entries(what: str, done: str) -> Iterator[Atom[Change]]:
 def _needs(unit: Unit) -> Needs:
     """Return what a fault of some units needs: planes of one output have but one in space."""
     if unit is SLICE_OF_VOLUME:
-        return SPREAD & VOLUMETRIC
+        return (*SPREAD, *VOLUMETRIC)
     return SPREAD if unit in {ROW, COLUMN, CELL_OF_PLANE} else EVERY
 
 
@@ -219,7 +220,7 @@ def _of_some() -> Iterator[Fault]:
         )
         yield from faults("{} left unwritten", needs, "reduce", unwritten, masks)
         not_divided = partial(instead, _undivided)
-        yield from faults("{} not divided", needs & AVERAGES, "reduce", not_divided, masks)
+        yield from faults("{} not divided", (*needs, *AVERAGES), "reduce", not_divided, masks)
         repeated = (
             *(Atom(f"{what} beyond {n:,}", _first_ones(unit, n)) for n in _BOUNDS),
             *(Atom(f"{what} beyond groups of {n}", _last_written(unit, n)) for n in _GROUPS),

@@ -16,12 +16,13 @@ from conformance.faults.atoms.atom import Atom, faults
 from conformance.faults.atoms.entries import other_entries
 from conformance.faults.atoms.layouts import other_layouts
 from conformance.faults.atoms.numbers import NUMBERS, Change, in_fixed_point, of_floats, on_cells
-from conformance.faults.concerns import GRADIENTS, GRADIENTS_OF_MAXIMA
+from conformance.faults.concerns import GRADIENTS
 from conformance.faults.fault import Fault
-from conformance.operators.clause import StepWrap
 from conformance.operators.gradients import Gradient
+from conformance.operators.needs import GRADIENTS_OF_MAXIMA
 from conformance.operators.pipeline import Divisor, Gathered, outer
 from conformance.operators.windows import first_from
+from conformance.operators.wraps import StepWrap
 from conformance.reference.gradient import Shares, first_of_each
 from conformance.reference.norm_gradient import NormShares
 from conformance.reference.rounding import narrow, widen

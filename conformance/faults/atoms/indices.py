@@ -25,14 +25,14 @@ from conformance.faults.atoms.numbers import (
 )
 from conformance.faults.concerns import INDEXED
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import after, before, gathering, instead
+from conformance.faults.wraps import gathering
 from conformance.operators import pipeline as steps
-from conformance.operators.clause import StepWrap
 from conformance.operators.indices import ChosenIndex
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.reduction import lowest, maximum_of_cells
 from conformance.operators.windows import Positions
+from conformance.operators.wraps import StepWrap, after, before, instead
 from conformance.reference.position import NOWHERE, numbers_of
 from conformance.reference.rounding import widen
 from conformance.vector import Array

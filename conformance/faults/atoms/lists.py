@@ -14,23 +14,21 @@ from conformance.faults.concerns import (
     ADAPTIVE,
     APART,
     AUTO_PADDED,
-    AVERAGES,
     DILATED,
     EVERY,
     PADDED,
     SIZED,
     STRIDED,
+    VOLUMETRIC,
     WINDOWED,
-    both,
 )
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import after, before, instead
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.clause import StepWrap
-from conformance.operators.needs import Needs
+from conformance.operators.needs import AVERAGES, Needs, all_of
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, Windows, pads_for
+from conformance.operators.wraps import StepWrap, after, before, instead
 from conformance.vector import Array
 
 Numbers = tuple[int, ...]
@@ -145,7 +143,8 @@ def _on_axis(place: int, atom: Misreading, axes: int | None = None) -> Misreadin
         where = "on the first axis" if place == 0 else "on the last axis"
     else:
         where = f"on the {('first', 'second', 'third')[place]} of three axes"
-    return Misreading(f"{atom.words} {where}", of, atom.reads, Needs(axes=axes or 0))
+    needs = EVERY if axes is None else VOLUMETRIC
+    return Misreading(f"{atom.words} {where}", of, atom.reads, needs)
 
 
 def _on_one_axis(atoms: Iterable[Misreading]) -> Iterator[Misreading]:
@@ -449,13 +448,13 @@ def read(place: Place[Change] = EVERYWHERE, **atoms: Misreading) -> Fault:
     changed = {each: atom for name, atom in atoms.items() for each in _each_of(name)}
     needs = EVERY
     for name, atom in changed.items():
-        needs = both(needs, atom.needs)
+        needs = all_of(needs, atom.needs)
         if place is EVERYWHERE and name in PADS and {*PADS} <= {name, *atom.reads}:
-            needs = both(needs, APART)
+            needs = all_of(needs, APART)
         for read in (name, *atom.reads):
             # Those that are found need not be those of attributes.
             found = read in PADS and place is not EVERYWHERE
-            needs = both(needs, WINDOWED if found else LISTS[read].needs)
+            needs = all_of(needs, WINDOWED if found else LISTS[read].needs)
     return place.fault(Atom(f"every {said}", _reads(changed), needs))
 
 

@@ -13,13 +13,14 @@ from conformance.faults.atoms import lists
 from conformance.faults.atoms.atom import Atom, faults
 from conformance.faults.atoms.gradients import type_of, with_terms
 from conformance.faults.atoms.window_cells import Reduce, Taps, computed
-from conformance.faults.concerns import GRADIENTS_OF_NORMS, NORMS
+from conformance.faults.concerns import NORMS
 from conformance.faults.fault import IN_GRADIENT, Fault
 from conformance.faults.wraps import resolving
 from conformance.operators import pipeline as steps
-from conformance.operators.clause import StepWrap
+from conformance.operators.needs import GRADIENTS_OF_NORMS
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
+from conformance.operators.wraps import StepWrap
 from conformance.reference.gradient import Shares
 from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array

@@ -13,11 +13,12 @@ import numpy as np
 from conformance.dtypes import FLOATS8, INTEGERS, FloatFormat, float_format, name_of
 from conformance.faults.atoms.atom import Atom, Of, Place, family, faults
 from conformance.faults.atoms.window_cells import Taps, computed
-from conformance.faults.concerns import AVERAGES, EVERY
-from conformance.faults.concerns import INTEGERS as TAKING_INTEGERS
+from conformance.faults.concerns import EVERY
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import OnOutputs, before
-from conformance.operators.clause import StepWrap
+from conformance.faults.wraps import OnOutputs
+from conformance.operators.needs import AVERAGES
+from conformance.operators.needs import INTEGERS as TAKING_INTEGERS
+from conformance.operators.wraps import StepWrap, before
 from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
 

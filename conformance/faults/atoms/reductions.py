@@ -25,11 +25,11 @@ from conformance.faults.atoms.window_cells import (
     is_small,
 )
 from conformance.faults.atoms.windows import FIRST_AXIS, LAST_AXIS, Axes
-from conformance.faults.concerns import AVERAGES, EVERY, INDEXED, MAXIMUM, SEVERAL_AXES
+from conformance.faults.concerns import EVERY, INDEXED, SEVERAL_AXES
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import instead
-from conformance.operators.clause import StepWrap
+from conformance.operators.needs import AVERAGES, MAXIMUM
 from conformance.operators.pipeline import Divisor, Gathered
+from conformance.operators.wraps import StepWrap, instead
 from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
 
@@ -294,7 +294,7 @@ def every() -> Iterator[Fault]:
     yield from faults("as if the result were {}", EVERY, "reduce", computed, _REDUCTIONS)
     yield from faults("as if {}", MAXIMUM, "reduce", partial(computed, _kept), _COMPARISONS)
     said = "as if {}, down each column and then from column to column"
-    needs = MAXIMUM & SEVERAL_AXES
+    needs = (*MAXIMUM, *SEVERAL_AXES)
     yield from faults(said, needs, "reduce", partial(instead, _kept_of_columns), _COMPARISONS)
     for each in _COMPARISONS:
         replaces = {"reduce": computed(_kept, each.of), "further": _numbers_of_kept(each.of)}

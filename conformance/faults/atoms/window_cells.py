@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import FloatFormat, float_format, name_of
-from conformance.faults.wraps import instead
-from conformance.operators.clause import StepWrap
 from conformance.operators.pipeline import Divisor, Gathered
+from conformance.operators.wraps import StepWrap, instead
 from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
 

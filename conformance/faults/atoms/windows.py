@@ -11,13 +11,13 @@ import numpy as np
 
 from conformance.dtypes import dtype_of
 from conformance.faults.atoms.atom import Atom, Place, family, faults
-from conformance.faults.concerns import ADAPTIVE, AVERAGES, EVERY
+from conformance.faults.concerns import ADAPTIVE, EVERY
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import after, before
 from conformance.operators import windows as axis
-from conformance.operators.clause import StepWrap
+from conformance.operators.needs import AVERAGES
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Gathered, Pads, Windows
+from conformance.operators.wraps import StepWrap, after, before
 from conformance.vector import Array
 
 Ends = tuple[axis.Positions, axis.Positions]

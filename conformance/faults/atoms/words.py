@@ -12,7 +12,7 @@ from conformance.faults.concerns import AUTO_PADDED, EVERY, INCLUDING, ROUNDED
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import given
 from conformance.operators.attributes import MEANINGS, Role
-from conformance.operators.needs import Needs
+from conformance.operators.needs import Needs, has
 from conformance.operators.params import Params
 from conformance.text import listed
 
@@ -38,7 +38,7 @@ def taken_as(nouns: Mapping[Any, str], others: Mapping[Any, str]) -> str:
 
 def needs_of(role: Role) -> Needs:
     """Return what an operator has whose attribute of a role makes a difference."""
-    return _NEEDS.get(role, Needs(roles=(role,)))
+    return _NEEDS.get(role, (has(role),))
 
 
 def _mean(

@@ -28,13 +28,13 @@ from conformance.faults.atoms.windows import (
 )
 from conformance.faults.call import Call
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import Refused, Unchecked, after, before, instead, resolving
+from conformance.faults.wraps import Refused, Unchecked, resolving
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
-from conformance.operators.clause import StepWrap
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Pads
 from conformance.operators.windows import first_from
+from conformance.operators.wraps import StepWrap, after, before, instead
 
 # The padding of same_* ---------------------------------------------------------------------------
 

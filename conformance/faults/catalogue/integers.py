@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import gathering, instead
+from conformance.faults.wraps import gathering
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, outer
 from conformance.operators.reduction import LIMITS, encoding_of, limits_of
+from conformance.operators.wraps import instead
 from conformance.reference.fold import fold
 from conformance.reference.quantised import Encoding, Ints, nearest
 from conformance.reference.rounding import widen

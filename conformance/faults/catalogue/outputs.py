@@ -25,12 +25,13 @@ from conformance.faults.atoms.numbers import Change, in_doubles
 from conformance.faults.call import Call
 from conformance.faults.concerns import GRADIENTS
 from conformance.faults.fault import BACKWARD, Fault
-from conformance.faults.wraps import OnOutputs, after, before, instead
+from conformance.faults.wraps import OnOutputs
 from conformance.operators import pipeline as steps
 from conformance.operators.form import Form
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, Windows
 from conformance.operators.windows import ceil_div
+from conformance.operators.wraps import after, before, instead
 from conformance.vector import Array
 
 # Where outputs are written, and further ones -----------------------------------------------------

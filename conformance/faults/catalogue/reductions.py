@@ -34,8 +34,9 @@ from conformance.faults.atoms.numbers import (
 from conformance.faults.atoms.reductions import differences, summed, unless_smaller
 from conformance.faults.atoms.window_cells import Reduce, padded_window_cells, window_cells
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import OnOutputs, after, instead
+from conformance.faults.wraps import OnOutputs
 from conformance.operators.pipeline import Divisor, Gathered
+from conformance.operators.wraps import after, instead
 from conformance.reference import maximum_ignoring_nan
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array

@@ -6,8 +6,9 @@
 
 A row has the words of the fault that is written by hand under its name. Any other row names the
 fault that has these words, or that name. It may end with a condition, where the fault shows alone.
-The fault concerns the operators that also have what the row needs: names of `concerns`, roles and
-element types, with spaces between. A row without words is that of gradients which its name says.
+The fault concerns the operators that also have what the row needs: names of `concerns` and of
+`operators.needs`, roles and element types, with spaces between. A row without words is that of
+gradients which its name says.
 """
 
 from __future__ import annotations
@@ -22,14 +23,20 @@ from conformance.faults import concerns
 from conformance.faults.atoms import by_words
 from conformance.faults.conditions import CONDITIONS
 from conformance.faults.fault import BACKWARD, IN_GRADIENT, IN_UNPOOLING, Fault
+from conformance.operators import needs as of_clauses
 from conformance.operators.attributes import Role
-from conformance.operators.needs import Needs
+from conformance.operators.needs import Needs, all_of, has, takes
 from conformance.text import did_you_mean
 
-_NEEDS = {
-    **{role: Needs(roles=(role,)) for role in get_args(Role)},
-    **{name: Needs(dtypes=(name,)) for name in (*FLOATS, *INTEGERS)},
-    **{name.lower(): each for name, each in vars(concerns).items() if isinstance(each, Needs)},
+_NEEDS: dict[str, Needs] = {
+    **{role: (has(role),) for role in get_args(Role)},
+    **{name: (takes(name),) for name in (*FLOATS, *INTEGERS)},
+    **{
+        name.lower(): each
+        for module in (of_clauses, concerns)
+        for name, each in vars(module).items()
+        if isinstance(each, tuple)
+    },
 }
 _TWINS = {IN_GRADIENT: Fault.in_gradients, IN_UNPOOLING: Fault.in_unpoolings}
 """What words of operators with code of their own begin with, and the fault of these."""
@@ -50,9 +57,8 @@ def named(by_hand: Mapping[str, Fault]) -> Iterator[tuple[str, Fault]]:
             fault = _saying(words, by_hand[name])
         else:
             fault = _of_words(words or f"{IN_GRADIENT}{name.removeprefix(BACKWARD)}", known)
-        for each in needs.split():
-            fault = fault.but(needs=fault.needs & _NEEDS[each])
-        names[name] = fault.but(bug=bug)
+        needed = all_of(fault.needs, *(_NEEDS[each] for each in needs.split()))
+        names[name] = fault.but(needs=needed, bug=bug)
         yield name, names[name]
 
 

@@ -17,9 +17,10 @@ from conformance.faults.atoms.entries import COLUMN, mask_of, unwritten
 from conformance.faults.atoms.lists import PADS, computed, read, whole
 from conformance.faults.call import Call
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import OnData, Refusing, after, before, instead
+from conformance.faults.wraps import OnData, Refusing
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, inferred_extent
+from conformance.operators.wraps import after, before, instead
 from conformance.vector import Array
 
 Ints = npt.NDArray[np.int64]

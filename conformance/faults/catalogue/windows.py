@@ -13,11 +13,12 @@ from conformance.faults.atoms.cells import reading_other_cells
 from conformance.faults.atoms.layouts import transposed_if_square
 from conformance.faults.atoms.window_cells import Reduce
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import OnData, after, before, given, instead
+from conformance.faults.wraps import OnData, given
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, Pads, Windows
+from conformance.operators.wraps import after, before, instead
 from conformance.vector import Array
 
 # The cells of windows ----------------------------------------------------------------------------

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from conformance.cases.axis import Axis
 from conformance.cases.sweep.sweep_model import build, case_of_axes, cases_of
 from conformance.operators import OPERATORS
+from conformance.operators.axis import Axis
 
 AXIS = Axis(9, 3, 2, 1, 0, output=4, dilations=2)
 

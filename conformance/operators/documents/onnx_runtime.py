@@ -9,17 +9,18 @@ from functools import partial
 from typing import Any
 
 from conformance.operators.attributes import Attribute
-from conformance.operators.clause import Clause, Reading, StepWrap, ruling
-from conformance.operators.form import Form
-from conformance.operators.onnx_pooling import (
+from conformance.operators.clause import Clause, Reading, ruling
+from conformance.operators.documents.onnx import (
     AXES,
     CEIL,
     COUNT_INCLUDE_PAD,
     WINDOW_CLAUSES,
     window_attributes,
 )
+from conformance.operators.form import Form
 from conformance.operators.operator import Operator, sliding, whole
-from conformance.operators.reduction import AVERAGE, rounded_mean_of_cells
+from conformance.operators.reduction import AVERAGE, RoundedMean
+from conformance.operators.wraps import choosing
 
 # Ratios of these scales have a numerator of 32 or 96 and an odd denominator: a mean of fewer than
 # 64 cells is never a half, but at least one part in 242 times the number of cells away from any.
@@ -37,14 +38,7 @@ _FORM = Form(
     scales=("x_scale", "y_scale"),
     optional=("x_zero_point", "y_zero_point"),
 )
-_MEAN = partial(rounded_mean_of_cells, halves="even")
-
-
-def _rounding(halves: str, *, early: bool = False) -> dict[str, StepWrap]:
-    """Return a replacement of the step that averages, with other halves."""
-    return {"reduce": lambda _reduce: partial(rounded_mean_of_cells, halves=halves, early=early)}
-
-
+_MEAN = RoundedMean(halves="even")
 _ruling = partial(ruling, document="ORT QLinearAveragePool-1")
 _CLAUSES = (
     _ruling(
@@ -83,16 +77,21 @@ _CLAUSES = (
                 "even-sum",
                 "so that the sum with y_zero_point is even",
                 ("ONNX Runtime",),
-                _rounding("even", early=True),
+                {"reduce": choosing(early=True)},
             ),
-            Reading("away", "away from zero, before y_zero_point is added", (), _rounding("away")),
+            Reading(
+                "away",
+                "away from zero, before y_zero_point is added",
+                (),
+                {"reduce": choosing(halves="away")},
+            ),
             Reading(
                 "away-sum",
                 "so that the sum with y_zero_point is farther from zero",
                 (),
-                _rounding("away", early=True),
+                {"reduce": choosing(halves="away", early=True)},
             ),
-            Reading("up", "up", (), _rounding("up")),
+            Reading("up", "up", (), {"reduce": choosing(halves="up")}),
         ),
     ),
 )
@@ -114,7 +113,7 @@ def _operator(name: str, attributes: tuple[Attribute, ...], **others: Any) -> Op
 
 
 _WINDOWS = window_attributes(COUNT_INCLUDE_PAD, rounding=CEIL)
-QLINEAR = (
+OPERATORS = (
     _operator(
         "QLinearAveragePool",
         tuple(each for each in _WINDOWS if each.role != "dilations"),

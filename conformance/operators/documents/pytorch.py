@@ -9,18 +9,18 @@ from typing import Any
 
 from conformance.dtypes import WIDE_FLOATS
 from conformance.operators.attributes import Attribute, Role
+from conformance.operators.axis import Axis
 from conformance.operators.clause import Clause, Reading, ruling
-from conformance.operators.disputed import choosing
-from conformance.operators.examples import Example, Printed
+from conformance.operators.documents.onnx import LP_EXPONENT
+from conformance.operators.examples import Example, printed_numbers, printed_unpooling
 from conformance.operators.indices import ChosenIndex
-from conformance.operators.onnx_pooling import LP_EXPONENT
 from conformance.operators.operator import Operator, Output, adaptive, sliding, unpooling
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Pipeline, count_cells
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM
-from conformance.operators.rule import Numbers, Rule
+from conformance.operators.rule import Rule
 from conformance.operators.unpooling import UNPOOLING
-from conformance.operators.windows import unpooled
+from conformance.operators.wraps import choosing
 from conformance.reference.rounding import widen
 
 
@@ -60,12 +60,12 @@ _NORM_TYPE = Attribute("norm_type", "exponent", "Args, norm_type", samples=(2, 4
 _DILATION = _list("dilation", "dilations", default=1, least=1)
 
 
-def _at_most_half(axis: Numbers) -> Numbers:
+def _at_most_half(axis: Axis) -> Axis:
     pad = min(axis.pads_begin, axis.kernel // 2)
     return axis._replace(pads_begin=pad, pads_end=pad)
 
 
-def _more_than_half(axis: Numbers) -> Numbers:
+def _more_than_half(axis: Axis) -> Axis:
     pad = axis.kernel // 2 + 1
     return axis._replace(pads_begin=pad, pads_end=pad)
 
@@ -144,17 +144,13 @@ _BLOCKS = _ruling(
 )
 
 
-def _within_a_stride(axis: Numbers) -> Numbers:
-    given, size, less = axis.fixed_output, _unpooled(axis), axis.strides - 1
+def _within_a_stride(axis: Axis) -> Axis:
+    given, size, less = axis.fixed_output, axis.inferred, axis.strides - 1
     return axis._replace(fixed_output=given and max(size - less, min(given, size + less)))
 
 
-def _a_stride_more(axis: Numbers) -> Numbers:
-    return axis._replace(fixed_output=max(1, _unpooled(axis) + axis.strides))
-
-
-def _unpooled(axis: Numbers) -> int:
-    return unpooled(axis.size, axis.kernel, axis.strides, axis.pads_begin, axis.pads_end)
+def _a_stride_more(axis: Axis) -> Axis:
+    return axis._replace(fixed_output=max(1, axis.inferred + axis.strides))
 
 
 WITHIN_A_STRIDE = Rule(
@@ -312,63 +308,50 @@ def _operators(axes: int) -> tuple[Operator, ...]:
 
 
 _AVERAGES = (
-    Example(
+    printed_numbers(
         "avg_pool1d, Examples",
         {"kernel_size": [3], "stride": [2]},
-        ("printed: attributes, data, output",),
-        (1, 1, 7),
-        data=(1, 2, 3, 4, 5, 6, 7),
-        pattern="printed",
-        outputs=(Printed((2, 4, 6)),),
+        (1, 2, 3, 4, 5, 6, 7),
+        (2, 4, 6),
     ),
 )
 _UNPOOLINGS: dict[int, tuple[Example, ...]] = {
     1: (
-        Example(
+        printed_unpooling(
             "MaxUnpool1d, Examples",
             {"kernel_size": [2], "stride": [2]},
-            ("printed: attributes, data, indices, output",),
             data=(2, 4, 6, 8),
             indices=(1, 3, 5, 7),
-            pattern="printed",
-            outputs=(Printed((0, 2, 0, 4, 0, 6, 0, 8)),),
+            output=(0, 2, 0, 4, 0, 6, 0, 8),
         ),
-        Example(
+        printed_unpooling(
             "MaxUnpool1d, Examples, output_size",
             {"kernel_size": [2], "stride": [2], "output_size": [9]},
-            ("printed: attributes, data, indices, output",),
             data=(2, 4, 6, 8),
             indices=(1, 3, 5, 7),
-            pattern="printed",
-            outputs=(Printed((0, 2, 0, 4, 0, 6, 0, 8, 0)),),
+            output=(0, 2, 0, 4, 0, 6, 0, 8, 0),
         ),
     ),
     2: (
-        Example(
+        printed_unpooling(
             "MaxUnpool2d, Examples",
             {"kernel_size": [2, 2], "stride": [2, 2]},
-            ("printed: attributes, data, indices, output",),
             data=((6, 8), (14, 16)),
             indices=((5, 7), (13, 15)),
-            pattern="printed",
-            outputs=(Printed(((0, 0, 0, 0), (0, 6, 0, 8), (0, 0, 0, 0), (0, 14, 0, 16))),),
+            output=((0, 0, 0, 0), (0, 6, 0, 8), (0, 0, 0, 0), (0, 14, 0, 16)),
         ),
-        Example(
+        printed_unpooling(
             "MaxUnpool2d, Examples, output_size",
             {"kernel_size": [2, 2], "stride": [2, 2], "output_size": [4, 5]},
-            ("printed: attributes, data, indices, output",),
             data=((7, 9), (17, 19)),
             indices=((6, 8), (16, 18)),
-            pattern="printed",
-            outputs=(
-                Printed(((0, 0, 0, 0, 0), (0, 7, 0, 9, 0), (0, 0, 0, 0, 0), (0, 17, 0, 19, 0))),
-            ),
+            output=((0, 0, 0, 0, 0), (0, 7, 0, 9, 0), (0, 0, 0, 0, 0), (0, 17, 0, 19, 0)),
         ),
     ),
     3: (),
 }
 """By the number of axes: data and indices are what the pooling that is printed before gives."""
 _BY_AXES = [_operators(axes) for axes in (1, 2, 3)]
-PYTORCH: tuple[Operator, ...] = tuple(
+OPERATORS: tuple[Operator, ...] = tuple(
     operator for family in zip(*_BY_AXES, strict=True) for operator in family
 )

@@ -1,45 +1,42 @@
-"""nGraph AvgPool (spec: nGraph-AvgPool)."""
+"""nGraph's AvgPool (spec: nGraph-AvgPool)."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from conformance.operators.attributes import Attribute
-from conformance.operators.clause import Clause
+from conformance.operators.clause import ruling
 from conformance.operators.examples import Example, Printed
 from conformance.operators.operator import ALL_TYPES, Operator, sliding
 from conformance.operators.reduction import AVERAGE
 
-CLAUSES = (
-    Clause(
-        name="ngraph-index",
-        kind="ruling",
-        document="nGraph AvgPool",
-        section="Formal definition",
-        says="indexes T_in by padded coordinates, misprints the product's index, and defines "
+_ruling = partial(ruling, document="nGraph AvgPool")
+_CLAUSES = (
+    _ruling(
+        "ngraph-index",
+        "indexes T_in by padded coordinates, misprints the product's index, and defines "
         "T_sum / T_div for i = false only",
-        answer="T_in at j - p; the product of w_i; i = true divides by that product",
-        evidence="the document's own example (1.0 and 0.25)",
+        "T_in at j - p; the product of w_i; i = true divides by that product",
+        "the document's own example (1.0 and 0.25)",
+        section="Formal definition",
     ),
-    Clause(
-        name="ngraph-defaults",
-        kind="ruling",
-        document="nGraph AvgPool",
+    _ruling(
+        "ngraph-defaults",
+        "marks attributes optional without defaults; four attributes, then lists five",
+        "strides default to ones, paddings to zeros, include-padding to false",
+        "the text",
         section="Attributes",
-        says="marks attributes optional without defaults; four attributes, then lists five",
-        answer="strides default to ones, paddings to zeros, include-padding to false",
-        evidence="the text",
     ),
-    Clause(
-        name="printed-w-bound",
-        kind="ruling",
-        document="nGraph AvgPool",
+    _ruling(
+        "printed-w-bound",
+        "w_i <= d_i",
+        "w_i <= p_i + d_i + q_i",
+        "nGraph's own tests",
         section="Attributes, w",
-        says="w_i <= d_i",
-        answer="w_i <= p_i + d_i + q_i",
-        evidence="nGraph's own tests",
     ),
 )
 
-NGRAPH_AVG_POOL = Operator(
+AVG_POOL = Operator(
     name="nGraph-AvgPool",
     document="nGraph AvgPool",
     reduction=AVERAGE,
@@ -59,7 +56,7 @@ NGRAPH_AVG_POOL = Operator(
     pipeline=sliding(AVERAGE),
     axes=(1, None),
     dtypes=ALL_TYPES,
-    clauses=CLAUSES,
+    clauses=_CLAUSES,
     examples=tuple(
         Example(
             f"nGraph AvgPool, Example, i = {str(include).lower()}",

@@ -6,7 +6,6 @@ activation do: a call says them where it is clamped, and leaves them out where i
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from conformance.operators.attributes import Attribute
-from conformance.operators.clause import Clause, Reading, StepWrap, ruling
-from conformance.operators.examples import Example, Printed
+from conformance.operators.clause import Clause, Reading, ruling
+from conformance.operators.examples import Example, printed_numbers
 from conformance.operators.form import Form
 from conformance.operators.operator import Operator, sliding
 from conformance.operators.params import Params
@@ -23,10 +22,11 @@ from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.reduction import (
     AVERAGE,
     MAXIMUM,
+    RoundedMean,
     clamped,
     limits_of,
-    rounded_mean_of_cells,
 )
+from conformance.operators.wraps import after, choosing
 from conformance.reference.rounding import widen
 from conformance.vector import Array, Case
 
@@ -70,16 +70,7 @@ _FORM = Form(
     },
     of_types={"fused_activation_function": dict.fromkeys(_TYPES, tuple(_ACTIVATIONS))},
 )
-_MEAN = partial(rounded_mean_of_cells, early=True)  # of the integers as they are
-
-
-def _rounding(halves: str) -> StepWrap:
-    """Return a replacement of the step that averages, with other halves of integers."""
-    return lambda _reduce: partial(_MEAN, halves=halves)
-
-
-def _from_zero_point(mean: Callable[..., Array]) -> Callable[..., Array]:
-    return partial(mean, early=False)
+_MEAN = RoundedMean(early=True)  # of the integers as they are
 
 
 def _of_one_encoding(params: Params) -> Params:
@@ -89,20 +80,12 @@ def _of_one_encoding(params: Params) -> Params:
     )
 
 
-def _nan_as(end: int) -> StepWrap:
-    """Return a replacement of the step that clamps, with one of two limits for a NaN."""
-
-    def wrap(clamp: Callable[..., Array]) -> Callable[..., Array]:
-        def clamp_nan(gathered: Gathered, divisor: Divisor, first: Array) -> Array:
-            held = clamp(gathered, divisor, first)
-            if gathered.params.activation == "none":
-                return held
-            limit = first.dtype.type(limits_of(gathered.params, first.dtype)[end])
-            return np.where(np.isnan(widen(first)), limit, held)
-
-        return clamp_nan
-
-    return wrap
+def _nan_as(end: int, held: Array, gathered: Gathered, _divisor: Divisor, first: Array) -> Array:
+    """Return what is clamped, with one of two limits for a NaN."""
+    if gathered.params.activation == "none":
+        return held
+    limit = first.dtype.type(limits_of(gathered.params, first.dtype)[end])
+    return np.where(np.isnan(widen(first)), limit, held)
 
 
 def _holds_integers(case: Case) -> bool:
@@ -157,8 +140,8 @@ _CLAUSES = (
         concerns=_may_clamp_nan,
         readings=(
             Reading("propagates", "a NaN", ("LiteRT",)),
-            Reading("lower", "the lower limit", (), {"clamp": _nan_as(0)}),
-            Reading("upper", "the upper limit", (), {"clamp": _nan_as(1)}),
+            Reading("lower", "the lower limit", (), {"clamp": after(_nan_as, 0)}),
+            Reading("upper", "the upper limit", (), {"clamp": after(_nan_as, 1)}),
         ),
     ),
 )
@@ -188,8 +171,8 @@ _OF_AVERAGES = (
         concerns=_holds_integers,
         readings=(
             Reading("away", "away from zero", ("LiteRT",)),
-            Reading("even", "to the even one", (), {"reduce": _rounding("even")}),
-            Reading("up", "up", (), {"reduce": _rounding("up")}),
+            Reading("even", "to the even one", (), {"reduce": choosing(halves="even")}),
+            Reading("up", "up", (), {"reduce": choosing(halves="up")}),
         ),
     ),
     Clause(
@@ -204,7 +187,7 @@ _OF_AVERAGES = (
         concerns=_has_zero_point,
         readings=(
             Reading("integers", "the integers", ("LiteRT",)),
-            Reading("distances", "the distances", (), {"reduce": _from_zero_point}),
+            Reading("distances", "the distances", (), {"reduce": choosing(early=False)}),
         ),
     ),
 )
@@ -234,19 +217,11 @@ def _example(
     what: str, data: Any, rows: Any, stride: tuple[int, int], padding: str = "VALID", **others: Any
 ) -> Example:
     """Return an example of the tests of the kernels: two rows, and windows of two by two."""
-    return Example(
-        f"pooling tests, {what}",
-        {"filter": [2, 2], "stride": [*stride], "padding": padding, **others},
-        ("printed: attributes, data, output",),
-        (1, 1, 2, 4),
-        data=data,
-        dtype="int8",
-        pattern="printed",
-        outputs=(Printed(rows),),
-    )
+    attributes = {"filter": [2, 2], "stride": [*stride], "padding": padding, **others}
+    return printed_numbers(f"pooling tests, {what}", attributes, data, rows, dtype="int8")
 
 
-LITERT = (
+OPERATORS = (
     _operator(
         "AVERAGE",
         AVERAGE,

@@ -11,7 +11,7 @@ import numpy as np
 from conformance.operators import pipeline as steps
 from conformance.operators.attributes import ROUNDINGS, Attribute
 from conformance.operators.clause import Clause, Reading, ruling
-from conformance.operators.examples import Example, Printed
+from conformance.operators.examples import Example, printed_numbers
 from conformance.operators.operator import Operator, sliding
 from conformance.operators.params import Params
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM, Reduction
@@ -136,16 +136,8 @@ def _operator(
 
 def _counted(side: int, what: str, rows: Any, **attributes: Any) -> Example:
     """Return an example of webnn-baseline: cells count from 1, row by row."""
-    data = np.arange(1.0, side * side + 1).reshape(side, side)
-    return Example(
-        f"webnn-baseline, {what}",
-        attributes,
-        ("printed: attributes, data, output",),
-        (1, 1, side, side),
-        data=data.tolist(),
-        pattern="printed",
-        outputs=(Printed(rows),),
-    )
+    data = np.arange(1.0, side * side + 1).reshape(side, side).tolist()
+    return printed_numbers(f"webnn-baseline, {what}", attributes, data, rows)
 
 
 _LAST = {
@@ -155,7 +147,7 @@ _LAST = {
     "layout": "nhwc",
 }
 _PADDED = {"windowDimensions": [4, 4], "padding": [1, 1, 1, 1], "strides": [2, 2]}
-WEBNN = (
+OPERATORS = (
     _operator(
         "average",
         AVERAGE,

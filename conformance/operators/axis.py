@@ -1,21 +1,23 @@
-"""The numbers of one spatial axis, for any operator: those of roles that it lacks are left out."""
+"""The numbers of one spatial axis by role, for any operator."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from conformance.operators import windows
-from conformance.operators.operator import Operator
-from conformance.operators.params import UNSAID
-from conformance.operators.rule import inferred
+from conformance.operators.params import UNSAID, Params
+
+if TYPE_CHECKING:  # whose rules are about axes
+    from conformance.operators.operator import Operator
 
 
 class Axis(NamedTuple):
-    """The numbers of one axis: its size and the rest by role, of which operators have some.
+    """The numbers of one axis, in cells: its size and the rest by role, as `Params` has them.
 
-    `auto_pad` says below how pads come about, as in `Params`; "same" stands for same_upper and
-    same_lower, which differ in no number of windows. `fixed_output` is 0 where none is given.
+    An operator has some of these roles. `fixed_output` is 0 where none is given. `auto_pad` says
+    below how pads come about, as in `Params`; "same" stands for same_upper and same_lower, which
+    differ in no number of windows.
     """
 
     size: int
@@ -28,9 +30,21 @@ class Axis(NamedTuple):
     fixed_output: int = 0
 
     @property
+    def inferred(self) -> int:
+        """The output size of an unpooling where none is given."""
+        return windows.unpooled(
+            self.size, self.kernel, self.strides, self.pads_begin, self.pads_end
+        )
+
+    @property
     def unpooled(self) -> int:
         """The output size of an unpooling: the one that is given, or else as it is inferred."""
-        return self.fixed_output or inferred(self)
+        return self.fixed_output or self.inferred
+
+    @property
+    def of_windows(self) -> dict[str, int]:
+        """The size and the numbers by role but for `output`, which is of no windows."""
+        return {role: number for role, number in self._asdict().items() if role != "output"}
 
     @property
     def span(self) -> int:
@@ -91,6 +105,17 @@ class Axis(NamedTuple):
         if operator.scatters:
             return 1
         return self.kernel if operator.has_windows else self.size
+
+
+def axes_of(params: Params) -> list[Axis]:
+    """Return the axes of windows; ValueError for lists of different lengths."""
+    windows_of = (params.kernel, params.strides, params.pads_begin, params.pads_end)
+    given = params.fixed_output or (0,) * len(params.sizes)
+    lists = zip(params.sizes, *windows_of, params.dilations, given, strict=True)
+    return [
+        Axis(d, k, s, begin, end, dilations=n, fixed_output=output)
+        for d, k, s, begin, end, n, output in lists
+    ]
 
 
 def sizes(axes: Iterable[Axis]) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.dtypes import FLOATS8
 from conformance.operators.attributes import Attribute
+from conformance.operators.axis import Axis
 from conformance.operators.clause import Clause, ruling
 from conformance.operators.form import Form
 from conformance.operators.operator import Operator, sliding
@@ -20,8 +21,7 @@ from conformance.operators.reduction import (
     maximum_as_asked,
     mean_of_cells,
 )
-from conformance.operators.rule import Numbers, Rule
-from conformance.operators.windows import slack, span_of
+from conformance.operators.rule import Rule
 from conformance.reference import leaves_int32, reciprocal_mean
 from conformance.vector import Array
 
@@ -34,28 +34,23 @@ _FLOATS = ("float32", "float16", "bfloat16")
 _INTEGERS = ("int8", "int16")
 
 
-def _slack(axis: Numbers) -> int:
-    span = span_of(axis.kernel, axis.dilations)
-    return slack(axis.size, span, axis.pads_begin, axis.pads_end)
-
-
-def _below_kernel(axis: Numbers) -> Numbers:
+def _below_kernel(axis: Axis) -> Axis:
     most = axis.kernel - 1
     return axis._replace(pads_begin=min(axis.pads_begin, most), pads_end=min(axis.pads_end, most))
 
 
-def _as_long_as_the_kernel(axis: Numbers) -> Numbers:
+def _as_long_as_the_kernel(axis: Axis) -> Axis:
     return axis._replace(pads_begin=axis.kernel)
 
 
-def _with_a_size_that_divides(axis: Numbers) -> Numbers:
+def _with_a_size_that_divides(axis: Axis) -> Axis:
     """Return the axis with the next size that leaves no cell over, if the kernel fits into it."""
-    left = _slack(axis)
+    left = axis.slack("explicit")
     return axis if left < 0 else axis._replace(size=axis.size + -left % axis.strides)
 
 
-def _with_a_cell_left_over(axis: Numbers) -> Numbers:
-    left = _slack(axis)
+def _with_a_cell_left_over(axis: Axis) -> Axis:
+    left = axis.slack("explicit")
     if left > 0:
         return axis._replace(strides=left + 1)
     return axis._replace(kernel=axis.kernel + 1, pads_end=axis.pads_end + 2, strides=2)
@@ -150,7 +145,7 @@ def _operator(name: str, reduction: Any, **others: Any) -> Operator:
     )
 
 
-TOSA = (
+OPERATORS = (
     _operator(
         "AVG_POOL2D",
         AVERAGE,

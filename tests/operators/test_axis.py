@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.cases.axis import Axis, by_role, sizes
 from conformance.operators import OPERATORS
+from conformance.operators.axis import Axis, by_role, sizes
 
 SMALL = st.integers(1, 5)
 AXES = st.builds(
