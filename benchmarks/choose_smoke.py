@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
-from conformance.cases.sweep import chosen, collect, of_no_array
+from conformance.cases.sweep import collect, of_no_array, smoke_choice
 from conformance.cases.sweep.sweep_model import cases_of
 from conformance.dtypes import name_of
 from conformance.faults import CATALOGUE, Fault
@@ -88,7 +88,7 @@ def units(operator: str) -> Iterator[tuple[Case, ...]]:
 def choice(operator: str) -> list[str]:
     """Return the names of the cases that are chosen of an operator."""
     smoke = [vector_of(case) for case in collect(operator, tier="smoke", strength=3, seed=0).cases]
-    smoke = [vector for vector in smoke if id_without_digest(vector.case) not in chosen.NAMES]
+    smoke = [vector for vector in smoke if id_without_digest(vector.case) not in smoke_choice.NAMES]
     faults = [fault for fault in CATALOGUE if fault.concerns(OPERATORS[operator])]
     missed = {fault.name for fault in faults} - caught(operator, faults, smoke)
     kinds = {(name_of(v.case.data.dtype), v.case.pattern) for v in smoke}
@@ -123,7 +123,7 @@ def main() -> None:
     options = parser.parse_args()
     with ProcessPoolExecutor(options.jobs) as pool:
         names = [name for each in pool.map(choice, OPERATORS) for name in each]
-    Path(chosen.LIST).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+    Path(smoke_choice.LIST).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from typing import Any, Literal, get_args
 
 from conformance.backends import Backend
 from conformance.backends.runner import InProcess
-from conformance.cases.near import called_on
+from conformance.cases.perturb import called_on
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import spread, thinned

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from conformance.cases.near import Feature, at
-from conformance.cases.sweep.suited import types
+from conformance.cases.perturb import Feature, at
+from conformance.cases.sweep.levels import types
 from conformance.diagnosis.elements import (
     ALL_AXES,
     EQUAL,

@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from conformance.cases.near import Feature
+from conformance.cases.perturb import Feature
 from conformance.cases.sweep.rules import rule_of
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase

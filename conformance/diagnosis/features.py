@@ -8,8 +8,8 @@ from functools import lru_cache
 from itertools import chain, combinations, zip_longest
 from typing import Any, TypeVar
 
-from conformance.cases.near import Feature
-from conformance.cases.sweep.suited import types
+from conformance.cases.perturb import Feature
+from conformance.cases.sweep.levels import types
 from conformance.diagnosis import limits
 from conformance.diagnosis.conditions import Condition, Relation
 from conformance.diagnosis.elements import ALL_AXES, KINDS, Layout

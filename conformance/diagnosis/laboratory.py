@@ -17,7 +17,7 @@ from conformance.backends.answer import (
 from conformance.backends.runner import Answers, Runner, Stopped
 from conformance.batch import VALUES, Batch, batch_of
 from conformance.budget import CALL, VECTOR, Budget, Share
-from conformance.cases.near import near
+from conformance.cases.perturb import near
 from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.diagnosis import limits

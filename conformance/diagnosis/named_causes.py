@@ -19,7 +19,7 @@ from itertools import chain, product
 from typing import get_args
 from urllib.parse import quote, unquote
 
-from conformance.cases.near import Feature
+from conformance.cases.perturb import Feature
 from conformance.diagnosis.claim import (
     EVERYWHERE,
     Claim,

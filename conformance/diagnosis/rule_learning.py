@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from conformance.cases.near import Feature
+from conformance.cases.perturb import Feature
 from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim, Places, Substitute
 from conformance.diagnosis.conditions import (

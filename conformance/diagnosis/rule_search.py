@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from conformance.budget import ROW, Share
-from conformance.cases.near import named
+from conformance.cases.perturb import named
 from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import faults_instead
 from conformance.diagnosis.claim import EVERYWHERE, Claim, Places

@@ -14,7 +14,7 @@ from itertools import chain, islice
 import numpy as np
 
 from conformance.budget import Share
-from conformance.cases.near import Feature, at, named, other_words, with_word, words_of
+from conformance.cases.perturb import Feature, at, named, other_words, with_word, words_of
 from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.conditions import Conjunction

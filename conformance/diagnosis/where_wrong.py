@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from conformance.cases.near import Feature
+from conformance.cases.perturb import Feature
 from conformance.diagnosis.conditions import Condition, holding
 from conformance.diagnosis.elements import ALL_AXES, Bools, layout_of
 from conformance.diagnosis.features import spread

@@ -119,7 +119,7 @@ class PlantedFaults:
         """Run the steps that compute values; None where all of them are the right operator's."""
         gathered = right.gathered
         if plan is not right.plan or "gather" in self.steps:
-            other = self.wrong.pipeline.gathered(case.data, plan, right.beside)
+            other = self.wrong.pipeline.gathered(case.data, plan, right.gradient_or_indices)
             gathered = gathered if _same(other, gathered) else other
         same = gathered is right.gathered and plan is right.plan
         if same and not self.steps & _RESULTS:
@@ -171,14 +171,14 @@ class Pooled:
         self.others: dict[tuple[Any, ...], Array] = {}
         self.params = params
         self.plan = plan
-        self.beside = right.right.beside(case.inputs)
+        self.gradient_or_indices = right.right.gradient_or_indices(case.inputs)
         self._data = case.data
         self._pipeline = right.pipeline
 
     @cached_property
     def gathered(self) -> Gathered:
         """The cells that each window reads."""
-        return self._pipeline.gathered(self._data, self.plan, self.beside)
+        return self._pipeline.gathered(self._data, self.plan, self.gradient_or_indices)
 
     @cached_property
     def reduced(self) -> Array:
@@ -249,7 +249,7 @@ def _of_values(params: Params) -> tuple[Any, ...]:
 def _key(gathered: Gathered, divisor: Divisor) -> tuple[Any, ...]:
     """Return what the values of a step depend on that is given what was gathered."""
     ranges = (*gathered.lo, *gathered.hi, *gathered.positions, divisor, *gathered.windows.lengths)
-    data = gathered.data, gathered.beside
+    data = gathered.data, gathered.gradient_or_indices
     return (
         *(each.tobytes() for each in ranges),
         *((each.shape, each.tobytes()) for each in data if each is not None),
@@ -259,7 +259,7 @@ def _key(gathered: Gathered, divisor: Divisor) -> tuple[Any, ...]:
 
 def _same(one: Gathered, other: Gathered) -> bool:
     """Say whether the same is gathered, for parameters with which it has the same values."""
-    if type(one) is not Gathered or one.beside is not other.beside:
+    if type(one) is not Gathered or one.gradient_or_indices is not other.gradient_or_indices:
         return False
     if _of_values(one.params) != _of_values(other.params):
         return False

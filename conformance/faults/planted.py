@@ -18,7 +18,7 @@ from conformance.operators import OPERATORS
 from conformance.operators.clauses import under
 from conformance.operators.operator import Operator
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Pipeline, Plan, no_further, rooms
+from conformance.operators.pipeline import Pipeline, Plan, no_further, slacks
 from conformance.vector import Array, Outputs, as_returned, own_inputs
 
 LARGEST = 1 << 17
@@ -45,7 +45,7 @@ class FaultyOperator:
         with np.errstate(all="ignore"):
             plan = self.plan(self.validate(inputs, attributes))
             data, *_ = own_inputs(self.right.name, inputs)
-            return self.pipeline.values(data, plan, self.right.beside(inputs))
+            return self.pipeline.values(data, plan, self.right.gradient_or_indices(inputs))
 
     def validate(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Params:
         """Check a call and return its parameters; InvalidCase says what is wrong."""
@@ -63,7 +63,7 @@ class FaultyOperator:
         pads = self.pipeline.pads(params)
         extent = self.pipeline.extent(params, pads)
         checked = not isinstance(extent, Unchecked)
-        if checked and params.kernel and not self.right.scatters and min(rooms(params, pads)) < 0:
+        if checked and params.kernel and not self.right.scatters and min(slacks(params, pads)) < 0:
             raise InvalidCase(f"kernel {params.kernel} is larger than the padded input")
         if min(extent) < checked or prod(extent) > _MOST_WINDOWS:
             raise InvalidCase(f"nothing to pool: an output extent of {extent}")

@@ -60,7 +60,8 @@ def steps_of_row(batch: Batch, first: int) -> tuple[Pipeline, Gathered, Divisor]
     pipeline = under(operator, batch.outcome_readings[outcome][0])
     plan = pipeline.plan(operator.validate(inputs, batch.attributes[vector]))
     data = own_inputs(batch.operator, inputs)[0]
-    return pipeline, pipeline.gathered(data, plan, operator.beside(inputs)), plan.divisor
+    gathered = pipeline.gathered(data, plan, operator.gradient_or_indices(inputs))
+    return pipeline, gathered, plan.divisor
 
 
 def _choices(batch: Batch, row: int, elements: Ints, got: Array, least: float) -> Bools:

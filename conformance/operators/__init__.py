@@ -167,5 +167,5 @@ def evaluate(
         raise InvalidCase(
             f"kernel {list(params.kernel)} is larger than the padded input: nothing to pool"
         )
-    outputs = pipeline.values(data, plan, definition.beside(arrays))
+    outputs = pipeline.values(data, plan, definition.gradient_or_indices(arrays))
     return as_returned(tuple(map(form.array_given, outputs)))

@@ -79,7 +79,7 @@ class GradientOfAverage(Gradient):
 
     def terms(self, gathered: Gathered, divisor: Divisor) -> Terms:
         """Return what windows give to cells."""
-        given = _Given(gathered)
+        given = _WindowCells(gathered)
         windows = given.pairs.windows
         return Shares(given.gradient, divisor.ravel()[windows], given.cells, windows=windows)
 
@@ -101,7 +101,7 @@ class GradientOfMaximum(Gradient):
 
     def terms(self, gathered: Gathered, _divisor: Divisor) -> Shares:
         """Return what windows give to cells."""
-        given = _Given(gathered)
+        given = _WindowCells(gathered)
         data = widen(given.data)
         maxima = given.pairs.of_window(data, np.maximum)
         of_nan = np.isnan(maxima)
@@ -126,7 +126,7 @@ class GradientOfMaximum(Gradient):
 
         Each cell of a window that is largest then may be chosen, and get the gradient or a part.
         """
-        exact, given = self.terms(gathered, divisor), _Given(gathered)
+        exact, given = self.terms(gathered, divisor), _WindowCells(gathered)
         data, gradient = widen(given.data), given.gradient
         is_zero = np.abs(data) < float_format(name_of(given.data.dtype)).smallest_normal
         tied = is_zero & (given.pairs.of_window(np.where(is_zero, 0.0, data), np.maximum) == 0)
@@ -163,7 +163,7 @@ class GradientOfNorm(Gradient):
 
     def terms(self, gathered: Gathered, divisor: Divisor) -> Terms:
         """Return what windows give to cells; InvalidCase for p that makes no norm."""
-        given, p = _Given(gathered), exponent_of(gathered)
+        given, p = _WindowCells(gathered), exponent_of(gathered)
         windows = given.pairs.windows
         above = multiplier_of(gathered, divisor, self.weighs).ravel()[windows]
         below = divisor.ravel()[windows]
@@ -183,7 +183,7 @@ class GradientOfNorm(Gradient):
         return Shares(shares, below, given.cells, undefined, windows, above)
 
 
-class _Given:
+class _WindowCells:
     """Pairs of a window and a cell in it, the data of the cell and the gradient of the window.
 
     `gradient` and `data` are (planes, P); `cells` (P,) are numbers of cells of a plane. Pairs of
@@ -191,7 +191,7 @@ class _Given:
     """
 
     def __init__(self, gathered: Gathered) -> None:
-        data, sizes, gradient = gathered.data, gathered.params.sizes, gathered.beside
+        data, sizes, gradient = gathered.data, gathered.params.sizes, gathered.gradient_or_indices
         if gradient is None:
             raise ValueError("no gradient of the output")
         check_gradient(gradient, gathered.extent)

@@ -228,7 +228,7 @@ class Operator:
         """Whether it is an unpooling: it puts cells where indices say, and reads no windows."""
         return self.reduction.scatters
 
-    def beside(self, inputs: Sequence[Array]) -> Array | None:
+    def gradient_or_indices(self, inputs: Sequence[Array]) -> Array | None:
         """Return the array beside the data that values depend on, None where there is none.
 
         That is the gradient of an output, of a gradient, and the indices of an unpooling.

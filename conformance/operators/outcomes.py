@@ -276,7 +276,7 @@ class _Results:
 
     def __init__(self, operator: Operator, case: Case, plan: Plan) -> None:
         self.plan = plan
-        self._given = case.data, plan, operator.beside(case.inputs)
+        self._given = case.data, plan, operator.gradient_or_indices(case.inputs)
         self._known: dict[tuple[Any, ...], Any] = {}
 
     def gathered(self, pipeline: Pipeline) -> Gathered:

@@ -76,9 +76,9 @@ class Gathered:
     """The data the windows read and, per spatial axis, the cells lo:hi of it each reads.
 
     `positions` are, per spatial axis, where the cells of `data` lie in the input: a step may put
-    them in another order. `params` and `windows` are what was gathered for. `beside` is the array
-    beside the data that values depend on: the gradient of the first output, for an operator that is
-    a gradient, and the indices of an unpooling.
+    them in another order. `params` and `windows` are what was gathered for. Values depend on
+    `gradient_or_indices`, too: on the gradient of the first output, for an operator that is a
+    gradient, and on the indices of an unpooling.
     """
 
     data: Array
@@ -87,7 +87,7 @@ class Gathered:
     positions: tuple[axis.Positions, ...]
     params: Params
     windows: Windows
-    beside: Array | None = None
+    gradient_or_indices: Array | None = None
 
     @property
     def extent(self) -> Extent:
@@ -146,16 +146,22 @@ class Pipeline:
         windows = self.windows(params, pads, extent)
         return Plan(params, pads, extent, windows, self.divide(params, pads, windows))
 
-    def values(self, data: Array, plan: Plan, beside: Array | None = None) -> tuple[Array, ...]:
+    def values(
+        self, data: Array, plan: Plan, gradient_or_indices: Array | None = None
+    ) -> tuple[Array, ...]:
         """Run the steps that compute outputs; arguments are those of `gathered`."""
-        return self.outputs(self.gathered(data, plan, beside), plan.divisor)
+        return self.outputs(self.gathered(data, plan, gradient_or_indices), plan.divisor)
 
-    def gathered(self, data: Array, plan: Plan, beside: Array | None = None) -> Gathered:
+    def gathered(
+        self, data: Array, plan: Plan, gradient_or_indices: Array | None = None
+    ) -> Gathered:
         """Run the step that reads cells; `data` has shape (N, C, d1..dr).
 
-        `beside` is the array beside them, see `Operator.beside`.
+        `gradient_or_indices` is the array beside them, see `Operator.gradient_or_indices`.
         """
-        return replace(self.gather(data, plan.params, plan.windows), beside=beside)
+        return replace(
+            self.gather(data, plan.params, plan.windows), gradient_or_indices=gradient_or_indices
+        )
 
     def outputs(self, gathered: Gathered, divisor: Divisor) -> tuple[Array, ...]:
         """Run the steps after `gather`."""
@@ -213,7 +219,7 @@ def reaches(pads: Pads, kernel: tuple[int, ...]) -> bool:
     return any(max(pad) >= k for pad, k in zip(pads, kernel, strict=True))
 
 
-def rooms(params: Params, pads: Pads) -> tuple[int, ...]:
+def slacks(params: Params, pads: Pads) -> tuple[int, ...]:
     """Return the slack d + begin + end - k per spatial axis, in cells.
 
     Negative where the kernel is larger than the padded input. A dilated kernel counts from its
@@ -233,7 +239,7 @@ def rounded_extent(params: Params, pads: Pads, rounding: str) -> Extent:
     """Return the number of windows that fit, rounded as `rounding` says."""
     windows = tuple(
         axis.extent(t, s, ceil=rounding != "floor")
-        for t, s in zip(rooms(params, pads), params.strides, strict=True)
+        for t, s in zip(slacks(params, pads), params.strides, strict=True)
     )
     return without_last_past_input(params, pads, windows) if rounding == "ceil_torch" else windows
 

@@ -15,7 +15,7 @@ from conformance.operators.needs import (
     has,
 )
 from conformance.operators.params import Params
-from conformance.operators.pipeline import rooms
+from conformance.operators.pipeline import slacks
 from conformance.operators.unpooling import RULINGS as OF_UNPOOLING
 from conformance.operators.unpooling import UNDEFINED as UNDEFINED_OF_UNPOOLING
 from conformance.vector import Array
@@ -32,7 +32,7 @@ def _is_empty(operator: Operator, params: Params, inputs: Sequence[Array]) -> bo
 
 
 def _is_past_padding(operator: Operator, params: Params, _inputs: Sequence[Array]) -> bool:
-    return bool(params.kernel) and min(rooms(params, operator.pipeline.pads(params))) < 0
+    return bool(params.kernel) and min(slacks(params, operator.pipeline.pads(params))) < 0
 
 
 UNDEFINED: tuple[Clause, ...] = (

@@ -53,7 +53,7 @@ class Scatter:
 
     def places(self, gathered: Gathered) -> Ints:
         """Return the place in the flat output of each cell of the flat data, (cells,)."""
-        indices, params = gathered.beside, gathered.params
+        indices, params = gathered.gradient_or_indices, gathered.params
         if indices is None:
             raise ValueError("no indices")
         planes, first = gathered.data.shape[:2], params.index_axis

@@ -8,10 +8,10 @@ import pytest
 from conformance.backends.engines.numpy_backend import backend as numpy_backend
 from conformance.cases.gradients import with_gradient
 from conformance.cases.minimize import polished
-from conformance.cases.near import near
+from conformance.cases.perturb import near
 from conformance.cases.sweep import collect
-from conformance.cases.sweep.every_kind import FURTHER_GRADIENTS
-from conformance.cases.sweep.suited import GRADIENTS
+from conformance.cases.sweep.levels import GRADIENTS
+from conformance.cases.sweep.value_kinds import FURTHER_GRADIENTS
 from conformance.errors import InvalidCase
 from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS, vector_of

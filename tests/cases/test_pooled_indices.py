@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conformance.cases.minimize import polished
-from conformance.cases.near import near
+from conformance.cases.perturb import near
 from conformance.cases.pooled_indices import pooled_indices
 from conformance.cases.sweep import collect
 from conformance.cases.sweep.sweep_model import CaseSpec, build

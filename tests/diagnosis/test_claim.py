@@ -3,7 +3,7 @@
 from support.fakes import pool, ramp, vector
 from support.samples import sample
 
-from conformance.cases.near import Feature
+from conformance.cases.perturb import Feature
 from conformance.diagnosis.claim import Claim, Substitute
 from conformance.diagnosis.conditions import Condition
 from conformance.diagnosis.elements import ALL_AXES, layout_of

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector
 
-from conformance.cases.near import Feature
+from conformance.cases.perturb import Feature
 from conformance.diagnosis.claim import Claim, Substitute
 from conformance.diagnosis.conditions import Condition
 from conformance.diagnosis.elements import ALL_AXES, FIRST_AXIS

@@ -5,7 +5,7 @@ import pytest
 from support.fakes import pool, ramp, vector
 from support.random_cases import EVERY
 
-from conformance.cases.near import Feature
+from conformance.cases.perturb import Feature
 from conformance.diagnosis.elements import (
     ALL_AXES,
     FIRST_AXIS,

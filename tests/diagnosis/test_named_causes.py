@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.fakes import pool, vector
 
-from conformance.cases.near import Feature
+from conformance.cases.perturb import Feature
 from conformance.diagnosis.claim import Claim, Planted, Substitute, planted, with_gradients
 from conformance.diagnosis.conditions import Condition
 from conformance.diagnosis.laboratory import samples_from

@@ -5,7 +5,7 @@ import pytest
 from support.fakes import pool, ramp, vector
 from support.samples import sample
 
-from conformance.cases.near import Feature
+from conformance.cases.perturb import Feature
 from conformance.diagnosis.claim import Claim, Substitute
 from conformance.diagnosis.conditions import Condition
 from conformance.diagnosis.predictions import Predictions

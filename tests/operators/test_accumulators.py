@@ -5,9 +5,9 @@ import pytest
 from support.oracle import array
 
 from conformance import check
-from conformance.cases.near import near
+from conformance.cases.perturb import near
 from conformance.cases.sweep import of_no_array
-from conformance.cases.sweep.further_words import further_words
+from conformance.cases.sweep.activations import activations
 from conformance.cases.sweep.sweep_model import cases_of
 from conformance.errors import InvalidCase
 from conformance.faults import faulty
@@ -103,7 +103,7 @@ def test_backends_that_sum_in_float16_or_wider_conform(narrowest):
 
     vectors = [
         vector_of(case)
-        for case in cases_of(further_words(OPERATOR))
+        for case in cases_of(activations(OPERATOR))
         if not any(case.attributes["pad"])
     ]
     report = check(backend, vectors, diagnose="none", isolate=False)
@@ -111,7 +111,7 @@ def test_backends_that_sum_in_float16_or_wider_conform(narrowest):
 
 
 def test_the_vectors_are_of_float16_and_others_leave_it_out():
-    asked = list(cases_of(further_words(OPERATOR)))
+    asked = list(cases_of(activations(OPERATOR)))
     assert {case.data.dtype.name for case in asked} == {"float16"}
     known = {case.id for case in asked}
     for case in cases_of(of_no_array(OPERATOR)):
@@ -135,7 +135,7 @@ def test_fuzz_and_cases_nearby_ask_for_it_of_float16_alone():
 def test_faults_are_caught(name):
     fault, about = fault_named(name), "acc_type: not a value of the document"
     invalid = [case for case in cases_of(of_no_array(OPERATOR)) if about in case.tags]
-    vectors = [vector_of(case) for case in (*cases_of(further_words(OPERATOR)), *invalid)]
+    vectors = [vector_of(case) for case in (*cases_of(activations(OPERATOR)), *invalid)]
     assert fault.operators == (NAME,)
     assert not check(faulty(fault), vectors, diagnose="none", isolate=False).ok
     assert check("numpy", vectors, diagnose="none", isolate=False).ok

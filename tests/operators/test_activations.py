@@ -14,7 +14,7 @@ from support.oracle import array, exact_maximum, exact_mean, exact_value, rounde
 from conformance import check
 from conformance.cases.strategies import cases
 from conformance.cases.sweep import of_no_array
-from conformance.cases.sweep.further_words import further_words
+from conformance.cases.sweep.activations import activations
 from conformance.cases.sweep.sweep_model import cases_of
 from conformance.errors import InvalidCase
 from conformance.faults import CATALOGUE, faulty
@@ -250,7 +250,7 @@ def by_loops(operator, data, attributes):
 
 @pytest.mark.parametrize("operator", BOTH)
 def test_every_shipped_activation_equals_plain_loops(operator):
-    for case in cases_of(further_words(OPERATORS[operator])):
+    for case in cases_of(activations(OPERATORS[operator])):
         if case.pattern not in {"nan", "infinities"}:
             (expected, *_) = vector_of(case).values
             computed = by_loops(operator, case.data, case.attributes)
@@ -274,7 +274,7 @@ def test_drawn_activations_equal_plain_loops(operator, data):
 @pytest.fixture(scope="module")
 def few():
     """Return the vectors of activations, by operator."""
-    return {name: [*map(vector_of, cases_of(further_words(OPERATORS[name])))] for name in BOTH}
+    return {name: [*map(vector_of, cases_of(activations(OPERATORS[name])))] for name in BOTH}
 
 
 def test_every_activation_is_there_of_every_type(few):

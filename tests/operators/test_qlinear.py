@@ -14,7 +14,7 @@ from support.effort import examples
 
 from conformance import load_backend
 from conformance.cases.minimize import polished
-from conformance.cases.near import near
+from conformance.cases.perturb import near
 from conformance.cases.sweep.sweep_model import case_of, has_one_answer
 from conformance.errors import InvalidCase
 from conformance.faults import faulty

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.cases.near import near
+from conformance.cases.perturb import near
 from conformance.diagnosis.sample import Sample
 from conformance.judging.judge import accepted
 from conformance.operators import vector_of

@@ -16,7 +16,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from conformance.cases.strategies.choices import Choices, blocks, chosen
-from conformance.cases.sweep import suited
+from conformance.cases.sweep import levels
 from conformance.operators.attributes import NUMBERS, SCALARS, WORDS, Role
 from conformance.operators.axis import Axis, by_role, sizes
 from conformance.operators.operator import Operator
@@ -107,7 +107,7 @@ class Geometries:
         }
         self._scalars = operator.of_roles(SCALARS)
         scalar_choices: Choices = {
-            role: range(len(suited.scalar_values(a, 1))) for role, a in self._scalars.items()
+            role: range(len(levels.scalar_values(a, 1))) for role, a in self._scalars.items()
         }
         optional = (a for a in operator.attributes if not a.required and a.role != "ignored")
         self._optional = {attribute.key: attribute for attribute in optional}
@@ -163,7 +163,7 @@ class Geometries:
                 rest = (np.array(outputs, others["size_type"]),)
         lists = by_role(fitted)
         numbers: dict[str, Any] = {
-            role: suited.scalar_values(attribute, len(fitted))[others[role]]
+            role: levels.scalar_values(attribute, len(fitted))[others[role]]
             for role, attribute in self._scalars.items()
         }
         given = self._operator.attributes_of(

@@ -12,23 +12,23 @@ from functools import partial
 from itertools import chain
 from math import prod
 
-from conformance.cases.sweep import chosen, suited
-from conformance.cases.sweep.every_kind import every_kind
+from conformance.cases.sweep import levels, smoke_choice
+from conformance.cases.sweep.activations import activations
+from conformance.cases.sweep.clause_probes import clause_probes
 from conformance.cases.sweep.few_shapes import few_shapes
-from conformance.cases.sweep.further_words import further_words
 from conformance.cases.sweep.hard_divisions import hard_divisions
 from conformance.cases.sweep.invalid_cases import invalid
+from conformance.cases.sweep.key_collisions import key_collisions, of_one_checksum
 from conformance.cases.sweep.ladders import axes_alone, deep_windows, ladders, long_rows
 from conformance.cases.sweep.layouts import layouts, output_sizes
-from conformance.cases.sweep.lookalikes import lookalikes, of_one_checksum
 from conformance.cases.sweep.narrow_types import integer_sums, narrow_floats
-from conformance.cases.sweep.neighbours import neighbours
+from conformance.cases.sweep.one_off import one_off
 from conformance.cases.sweep.plane_sweep import adaptive_arrays, whole_arrays
 from conformance.cases.sweep.special_cases import special, specials
 from conformance.cases.sweep.special_kernels import special_kernels
 from conformance.cases.sweep.sweep_model import ArraySpec, CaseSpec, Covered, cases_of
-from conformance.cases.sweep.told_apart import told_apart
 from conformance.cases.sweep.unpooling_sweep import unpoolings
+from conformance.cases.sweep.value_kinds import value_kinds
 from conformance.cases.sweep.window_sweep import window_arrays
 from conformance.cases.sweep.worked_examples import examples
 from conformance.operators import operator_named
@@ -46,11 +46,11 @@ Table = Callable[[Operator], Iterator[CaseSpec]]
 
 _SHARED: dict[Table, int] = {
     special: 2,
-    neighbours: 4,
+    one_off: 4,
     invalid: 3,
     ladders: 6,
     hard_divisions: 4,
-    lookalikes: 6,
+    key_collisions: 6,
     layouts: 3,
     output_sizes: 3,
     partial(invalid, apart=True): 6,
@@ -58,12 +58,12 @@ _SHARED: dict[Table, int] = {
 """Tables of steps that gradients share with their operators, which test them: of which cases
 gradients have every how many. Their covering arrays are of less strength for the same reason."""
 _TABLES: tuple[Table, ...] = (
-    told_apart,
-    every_kind,
+    clause_probes,
+    value_kinds,
     of_one_checksum,
     long_rows,
     narrow_floats,
-    further_words,
+    activations,
     integer_sums,
     axes_alone,
     deep_windows,
@@ -150,12 +150,12 @@ def of_no_array(operator: Operator) -> Iterator[CaseSpec]:
 
 def _with_tier(spec: CaseSpec) -> CaseSpec:
     """Return a case in the smoke tier if it is chosen for that."""
-    return replace(spec, tier="smoke") if spec.name in chosen.NAMES else spec
+    return replace(spec, tier="smoke") if spec.name in smoke_choice.NAMES else spec
 
 
 def _some(operator: Operator, cases: Iterator[CaseSpec], step: int) -> Iterator[CaseSpec]:
     """Yield every `step`-th of the small cases, and all that are about the gradient."""
-    most = _BRIEF if suited.is_brief(operator) else _SMALL
+    most = _BRIEF if levels.is_brief(operator) else _SMALL
     small = (spec for spec in cases if prod(spec.shape) <= most)
     for number, spec in enumerate(small):
         if number % step == 0 or any(tag.startswith("gradient") for tag in spec.tags):
@@ -172,8 +172,8 @@ def _smoke_rows(operator: Operator, arrays: list[Covered]) -> tuple[int, ...]:
     """
     last = (_SPECIAL_KERNELS,) if operator.levels == "all" else ()
     before = len(arrays) - len(last)
-    if operator.name in chosen.ROWS:
-        return (*(*chosen.ROWS[operator.name], *(0,) * before)[:before], *last)
+    if operator.name in smoke_choice.ROWS:
+        return (*(*smoke_choice.ROWS[operator.name], *(0,) * before)[:before], *last)
     if operator.is_gradient or operator.levels == "least":
         return (_GRADIENT_ROWS, _GRADIENT_ROWS // 2)[:before]
     others = len(operator.examples)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from conformance.cases.sweep import suited
+from conformance.cases.sweep import levels
 from conformance.cases.sweep.sweep_model import CaseSpec, case_of_axes, cases_of
 from conformance.operators import OPERATORS
 from conformance.operators.attributes import Role
@@ -58,11 +58,11 @@ def _sizes(operator: Operator, part: int) -> Iterator[CaseSpec]:
     long = _LONG[(part - 1) * _LONG_STEP : part * _LONG_STEP]
     patterns = ("impulses", "index", "normals")
     outputs = _LONG if operator.is_adaptive else (1,)
-    words = list(suited.word_choices(operator, *_VARIED))
+    words = list(levels.word_choices(operator, *_VARIED))
     data = [
         (dtype, pattern)
-        for dtype in suited.floats(operator)
-        for pattern in dict.fromkeys(suited.pattern_for(name, dtype) for name in patterns)
+        for dtype in levels.floats(operator)
+        for pattern in dict.fromkeys(levels.pattern_for(name, dtype) for name in patterns)
     ]
     for d, o, said in product(long, outputs, words):
         yield from _specs(operator, Axis(d, output=o), said, data)
@@ -74,16 +74,16 @@ def _windows(operator: Operator, part: int) -> Iterator[CaseSpec]:
     strides = _STRIDES if "strides" in operator.roles else range(1, 2)
     pads = [_PADS if role in operator.roles else range(1) for role in ("pads_begin", "pads_end")]
     dilations = _DILATIONS if "dilations" in operator.roles else range(1, 2)
-    words = list(suited.word_choices(operator, *_VARIED))
+    words = list(levels.word_choices(operator, *_VARIED))
     every = (
         Axis(size, kernel, stride, begin, end, dilations=dilation)
         for stride, begin, end, dilation in product(strides, *pads, dilations)
     )
     axes = (axis for axis in every if axis.is_allowed(operator))
-    types = suited.floats(operator)
+    types = levels.floats(operator)
     turns = [
         [
-            (dtype, suited.pattern_for(patterns[(turn + shift) % len(patterns)], dtype))
+            (dtype, levels.pattern_for(patterns[(turn + shift) % len(patterns)], dtype))
             for shift, dtype in enumerate(types)
         ]
         for turn in range(len(patterns))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 
-from conformance.cases.sweep import suited
+from conformance.cases.sweep import levels
 from conformance.cases.sweep.sweep_model import CaseSpec, case_of_axes
 from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
@@ -34,13 +34,13 @@ def hard_divisions(operator: Operator) -> Iterator[CaseSpec]:
     """Yield the cases of such sizes; words, types and pads take turns."""
     if not ({"strides", "output"} & operator.roles):
         return
-    modes = [words.get("auto_pad") for words in suited.word_choices(operator, "auto_pad")]
-    roundings = list(suited.word_choices(operator, "rounding"))
+    modes = [words.get("auto_pad") for words in levels.word_choices(operator, "auto_pad")]
+    roundings = list(levels.word_choices(operator, "rounding"))
     pairs: Sequence[tuple[int, int]] = BY_OUTPUT if operator.is_adaptive else BY_STRIDE
     few = operator.levels != "all"
     if few:
         pairs = pairs[::8]
-    places = [(rank, place) for rank in suited.axes(operator) for place in range(rank)]
+    places = [(rank, place) for rank in levels.axes(operator) for place in range(rank)]
     for (turn, pair), (rank, place), words in product(enumerate(pairs), places, roundings):
         if few and words != roundings[(turn + rank) % len(roundings)]:
             continue
@@ -48,7 +48,7 @@ def hard_divisions(operator: Operator) -> Iterator[CaseSpec]:
         axes = [Axis(2, 2)] * rank
         axes[place] = _divided(operator, pair, mode or "explicit", turn % 2)
         cells = prod(axis.cells(operator) for axis in axes)
-        types = suited.with_bounds(operator, suited.types(operator), cells, rank)
+        types = levels.with_bounds(operator, levels.types(operator), cells, rank)
         dtype, tags = types[(turn + place) % len(types)], ("hard division",)
         said = {**words, "auto_pad": mode} if mode else words
         yield case_of_axes(operator, (1, 1), axes, "names", dtype, said, tags=tags)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from conformance.cases.gradients import with_gradient
-from conformance.cases.sweep import suited
+from conformance.cases.sweep import levels
 from conformance.cases.sweep.rules import Broken, broken
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of_axes, given
 from conformance.dtypes import dtype_of
@@ -29,7 +29,7 @@ def invalid(operator: Operator, *, apart: bool = False) -> Iterator[CaseSpec]:
     """Yield one case per rule of an operator's document, with that rule broken alone.
 
     The first ways to break a rule are in the smoke tier. Cases `apart` are those of attributes
-    that the other cases leave out: see `layouts`, `output_sizes` and `further_words`.
+    that the other cases leave out: see `layouts`, `output_sizes` and `activations`.
     """
     valid = valid_case(operator)
     turns: Counter[str] = Counter()
@@ -54,22 +54,22 @@ def invalid(operator: Operator, *, apart: bool = False) -> Iterator[CaseSpec]:
 
 def _is_apart(operator: Operator, way: Broken) -> bool:
     role = "" if way.attribute is None else way.attribute.role
-    return role in suited.APART or (role == "fixed_output" and operator.has_windows)
+    return role in levels.APART or (role == "fixed_output" and operator.has_windows)
 
 
 def valid_case(operator: Operator) -> Case:
     """Return a case with all attributes given, two axes if it can, and small numbers."""
-    swept = suited.axes(operator)
+    swept = levels.axes(operator)
     axes = [_AXES[i % 2] for i in range(2 if 2 in swept else swept[0])]
     if operator.rules:  # that no other number than the wrong one breaks one of these
         axes = [axis._replace(pads_begin=0, pads_end=0) for axis in axes]
     if operator.scatters:
         short = [axis._replace(size=2) for axis in axes]
         axes = [axis._replace(fixed_output=axis.unpooled) for axis in short]
-    varied = suited.words(operator)
+    varied = levels.words(operator)
     words: dict[str, Any] = {a.role: a.meanings[0] for a in operator.attributes if a.role in varied}
     words |= {
-        role: suited.scalar_values(a, len(axes))[0] for role, a in suited.scalars(operator).items()
+        role: levels.scalar_values(a, len(axes))[0] for role, a in levels.scalars(operator).items()
     }
     words["dilations"] = (1,) * len(axes)
     roles = ("kernel", "strides", "pads_begin", "pads_end", "output", "fixed_output")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import ceil, prod
 
-from conformance.cases.sweep import suited
+from conformance.cases.sweep import levels
 from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, case_of_axes
 from conformance.dtypes import dtype_of
 from conformance.operators.axis import Axis, sizes
@@ -75,7 +75,7 @@ def long_rows(operator: Operator) -> Iterator[CaseSpec]:
     """Yield cases with more outputs in a row than the rungs have, for operators that have rows."""
     if operator.is_gradient or not {"kernel", "output"} & operator.roles:
         return
-    dtype, tags = suited.floats(operator)[0], ("large: a row of more than 4,096 outputs",)
+    dtype, tags = levels.floats(operator)[0], ("large: a row of more than 4,096 outputs",)
     for planes, axes in _LONG_ROWS:
         yield case_of_axes(operator, planes, axes, "names", dtype=dtype, tags=tags)
 
@@ -87,8 +87,8 @@ def axes_alone(operator: Operator) -> Iterator[CaseSpec]:
     """
     if not operator.is_gradient:
         return
-    pattern, tier = suited.patterns(operator)[0], suited.kind_tier(operator)
-    rank = min(3, suited.axes(operator)[-1])
+    pattern, tier = levels.patterns(operator)[0], levels.kind_tier(operator)
+    rank = min(3, levels.axes(operator)[-1])
     for place in range(rank):
         axes = [Axis(_ALONE if place == i else 1) for i in range(rank)]
         axes = [axis._replace(output=axis.size) for axis in axes]
@@ -101,16 +101,16 @@ def deep_windows(operator: Operator) -> Iterator[CaseSpec]:
     side = ceil(_PLANE_OF_DEEP ** (1 / rank))
     dtype, pattern = "", "integers"
     if operator.forward is not None:  # as large as the data: the gradient tells channels apart
-        dtype = suited.floats(operator)[0]
+        dtype = levels.floats(operator)[0]
         pattern = "ones" if operator.forward.reduction.sums else "index"
-    axes, tier = [Axis(side, side)] * rank, suited.kind_tier(operator)
+    axes, tier = [Axis(side, side)] * rank, levels.kind_tier(operator)
     tags = ("many channels with a large window",)
     yield case_of_axes(operator, (1, _DEEP), axes, pattern, dtype, tier=tier, tags=tags)
 
 
 def ladders(operator: Operator) -> Iterator[CaseSpec]:
     """Yield the cases in which a dimension is large; types, words and padding take turns."""
-    words = list(suited.word_choices(operator, "rounding", "include_pad"))
+    words = list(levels.word_choices(operator, "rounding", "include_pad"))
     for step, number in enumerate(RUNGS if operator.levels == "all" else RUNGS[1::4]):
         for place, (what, planes, axes) in enumerate(_rungs(operator, number, step)):
             turn = step + place
@@ -130,7 +130,7 @@ def ladders(operator: Operator) -> Iterator[CaseSpec]:
 def _rungs(operator: Operator, n: int, step: int) -> Iterator[_Rung]:
     """Yield every dimension of an operator at `n`; `step` rotates what is left open."""
     grown, beside = _grown(operator)
-    ranks = suited.axes(operator)
+    ranks = levels.axes(operator)
     padded = step % 2
 
     def small(rank: int) -> list[Axis]:
@@ -186,5 +186,5 @@ def _sides(number: int, dimensions: int) -> tuple[int, ...]:
 
 def _types(operator: Operator, cells: int, axes: int) -> Sequence[str]:
     """Return the element types for windows of so many cells: those whose bounds say something."""
-    types = suited.types(operator) if cells <= _DENSE else suited.floats(operator)
-    return suited.with_bounds(operator, types, cells, axes)
+    types = levels.types(operator) if cells <= _DENSE else levels.floats(operator)
+    return levels.with_bounds(operator, types, cells, axes)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from conformance.cases.sweep import suited
+from conformance.cases.sweep import levels
 from conformance.cases.sweep.rules import NO_WINDOWS
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of_axes
 from conformance.operators.axis import Axis
@@ -64,7 +64,7 @@ def layouts(operator: Operator) -> Iterator[CaseSpec]:
         return
     for turn, ((rounding, planes, axes), last, roles) in enumerate(_ROWS):
         dtype = operator.dtypes[turn % len(operator.dtypes)]
-        pattern = suited.pattern_for(_PATTERNS[turn // 2 % len(_PATTERNS)], dtype)
+        pattern = levels.pattern_for(_PATTERNS[turn // 2 % len(_PATTERNS)], dtype)
         words = {"rounding": rounding, "channels_last": last}
         shifts = operator.is_gradient and last and all(axis.pads_begin for axis in axes)
         yield case_of_axes(
@@ -82,7 +82,7 @@ def output_sizes(operator: Operator) -> Iterator[CaseSpec]:
         return
     for turn, (rounding, planes, axes) in enumerate(_SIZED):
         dtype = operator.dtypes[turn % len(operator.dtypes)]
-        pattern = suited.pattern_for(("index", "normals")[turn // 2 % 2], dtype)
+        pattern = levels.pattern_for(("index", "normals")[turn // 2 % 2], dtype)
         words: dict[str, Any] = {"rounding": rounding}
         if turn == _SIZED_CHANNELS_LAST:
             words["channels_last"] = True

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.cases.sweep import suited
+from conformance.cases.sweep import levels
 from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, case_of_axes
 from conformance.dtypes import FLOATS8, INTEGERS, dtype_of
 from conformance.operators.attributes import ZERO_POINTS
@@ -51,10 +51,10 @@ _SUM_BITS, _PRODUCT_BITS = 16, 32
 
 def narrow_floats(operator: Operator) -> Iterator[CaseSpec]:
     """Yield cases of each type of 8 bits that an operator takes; the first is in the smoke tier."""
-    words = list(suited.word_choices(operator, "nan"))
+    words = list(levels.word_choices(operator, "nan"))
     points: dict[str, Any] = {role: 0 for role in ZERO_POINTS if role in operator.roles}
     for dtype in (name for name in FLOATS8 if name in operator.dtypes):
-        held = [pattern for pattern in _patterns(operator, dtype) if suited.holds(dtype, pattern)]
+        held = [pattern for pattern in _patterns(operator, dtype) if levels.holds(dtype, pattern)]
         for turn, pattern in enumerate(held):
             alone = operator.reduction.sums and pattern == "subnormals"
             planes, axes = _ONE_CELL if alone else _GEOMETRIES[turn % len(_GEOMETRIES)]
@@ -78,7 +78,7 @@ def integer_sums(operator: Operator) -> Iterator[CaseSpec]:
     """Yield windows of each narrow type of integers whose averages a document defines."""
     if not operator.rounds_integers:
         return
-    tier = suited.kind_tier(operator)
+    tier = levels.kind_tier(operator)
     for dtype in (name for name in INTEGERS if name in operator.dtypes):
         ends = np.iinfo(dtype_of(dtype))
         for cells in _passing(ends.bits, int(ends.max)):

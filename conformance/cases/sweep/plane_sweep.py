@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from conformance.cases.sweep import suited
+from conformance.cases.sweep import levels
 from conformance.cases.sweep.axis_geometry import WIDTHS, width_range
 from conformance.cases.sweep.covering import Model, Row, constraint
 from conformance.cases.sweep.sweep_model import ArraySpec, CaseSpec
@@ -13,7 +13,7 @@ from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.reference.bound import is_meaningful
 
-_PLANES: suited.Factors = {"batch": (1, 2, 3), "channels": (1, 5, 16, 17, 33, 48)}
+_PLANES: levels.Factors = {"batch": (1, 2, 3), "channels": (1, 5, 16, 17, 33, 48)}
 
 Sizes = tuple[int, int]  # input d, output o
 
@@ -42,15 +42,15 @@ _CELLS = 2048
 
 def adaptive_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
     """Return the covering array of an operator that takes its output size as an input."""
-    geometry: suited.Factors = {
+    geometry: levels.Factors = {
         "relation": tuple(_RELATIONS),
         "others": ("none", *_OTHER_RELATIONS),
         **_PLANES,
     }
-    factors = suited.factors(operator, {"size_type": ("int32", "int64")}, geometry)
+    factors = levels.factors(operator, {"size_type": ("int32", "int64")}, geometry)
     constraints = [
-        suited.OTHERS,
-        suited.HELD,
+        levels.OTHERS,
+        levels.HELD,
         constraint(
             "size of the suite", lambda batch, channels: batch * channels <= 34 or batch == 1
         ),
@@ -75,7 +75,7 @@ def adaptive_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
 
 
 def _case_of_relations(operator: Operator, row: Row, turn: int) -> CaseSpec:
-    axes = suited.number(row, "axes")
+    axes = levels.number(row, "axes")
     focus = turn % axes
     options = _RELATIONS[str(row["relation"])]
     chosen = [options[turn % len(options)]]
@@ -84,19 +84,19 @@ def _case_of_relations(operator: Operator, row: Row, turn: int) -> CaseSpec:
         fresh = [pair for pair in others if pair not in chosen] or others
         chosen.append(fresh[(turn + i) % len(fresh)])
     pairs = chosen[1 : focus + 1] + chosen[:1] + chosen[focus + 1 :]
-    return suited.case_of_row(operator, row, [Axis(d, output=o) for d, o in pairs])
+    return levels.case_of_row(operator, row, [Axis(d, output=o) for d, o in pairs])
 
 
 def whole_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
     """Return the covering array of an operator that has neither a kernel nor an output size."""
-    geometry: suited.Factors = {
+    geometry: levels.Factors = {
         "size": WIDTHS,
         "others": tuple(_OTHER_SIZES),
         **_PLANES,
     }
     constraints = [
-        suited.OTHERS,
-        suited.HELD,
+        levels.OTHERS,
+        levels.HELD,
         constraint(
             "size of the suite",
             lambda axes, size, others, batch, channels: (
@@ -114,7 +114,7 @@ def whole_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
                 ),
             )
         )
-    model = Model(suited.factors(operator, {}, geometry), constraints)
+    model = Model(levels.factors(operator, {}, geometry), constraints)
     return (ArraySpec("all factors", model, partial(_case_of_sizes, operator)),)
 
 
@@ -125,6 +125,6 @@ def _most_cells(axes: int, size: str, others: str) -> int:
 
 def _case_of_sizes(operator: Operator, row: Row, turn: int) -> CaseSpec:
     last, others = width_range(str(row["size"])), _OTHER_SIZES[str(row["others"])]
-    sizes = [others[(turn + i) % len(others)] for i in range(suited.number(row, "axes") - 1)]
+    sizes = [others[(turn + i) % len(others)] for i in range(levels.number(row, "axes") - 1)]
     axes = [Axis(size) for size in (*sizes, last[turn % len(last)])]
-    return suited.case_of_row(operator, row, axes)
+    return levels.case_of_row(operator, row, axes)

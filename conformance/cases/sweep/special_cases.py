@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.cases.sweep import suited
+from conformance.cases.sweep import levels
 from conformance.cases.sweep.sweep_model import (
     CaseSpec,
     Geometry,
@@ -217,8 +217,8 @@ def _cases(
     Each with each kind or, with few levels, with some in turn. All have the meanings `others`, and
     meet `every_word` if they are to.
     """
-    half = (suited.floats(operator)[0], "integers")
-    choices = list(suited.word_choices(operator, "rounding", "include_pad"))
+    half = (levels.floats(operator)[0], "integers")
+    choices = list(levels.word_choices(operator, "rounding", "include_pad"))
     every = list(product(choices if every_word else choices[:1], kinds))
     turns, step = (1, 1) if operator.levels == "all" else (max(1, min(3, len(every))), 3)
     for turn, (what, (planes, axes)) in enumerate(named.items()):
@@ -247,7 +247,7 @@ def _kind_by_kind(
 
 def specials(operator: Operator) -> Iterator[CaseSpec]:
     """Yield the special cases that have data of a pattern."""
-    plain, rank = plain_type(operator), suited.axes(operator)[-1]
+    plain, rank = plain_type(operator), levels.axes(operator)[-1]
     if operator.is_adaptive:
         yield from _of_sizes(operator)
         planes, axes = _divided((1, 2), (13, 5), (7, 9), (4, 3))
@@ -276,12 +276,12 @@ def specials(operator: Operator) -> Iterator[CaseSpec]:
 
 def _of_sizes(operator: Operator) -> Iterator[CaseSpec]:
     plain = plain_type(operator)
-    positions = (plain, suited.positions(operator))
+    positions = (plain, levels.positions(operator))
     source = f"{operator.name}, Detailed description"
     for what, (planes, axes) in _LONG_ADAPTIVE.items():
         # What has one rank has few cases: each shows which cells are read.
         usual = operator.rank is None and prod(sizes(axes)) < 5_000
-        kind = (plain, suited.pattern_for("normals", plain)) if usual else positions
+        kind = (plain, levels.pattern_for("normals", plain)) if usual else positions
         yield from _cases(operator, {what: (planes, axes)}, kind, source=source)
     for (planes, axes), o in product((*_EMPTY.values(), _sliding((1, 2), (4,), (5,))), (2, 0)):
         empty = planes, tuple(Axis(axis.size, output=o) for axis in axes)
@@ -307,8 +307,8 @@ def _of_sizes(operator: Operator) -> Iterator[CaseSpec]:
 
 
 def _of_windows(operator: Operator) -> Iterator[CaseSpec]:
-    plain, floats = plain_type(operator), suited.floats(operator)
-    positions = (plain, suited.positions(operator))
+    plain, floats = plain_type(operator), levels.floats(operator)
+    positions = (plain, levels.positions(operator))
     long = dict(_LONG)
     if operator.rank is not None:
         long[_IN_A_PLANE] = long.pop(_TWO_PLANES)  # where each is as large
@@ -346,7 +346,7 @@ def _nan_modes(operator: Operator) -> Iterator[CaseSpec]:
     """Yield NaN among numbers and NaN alone, where an attribute says what comes of them."""
     mode = operator.attribute("nan")
     for meaning in list(mode.meanings)[1:] if mode is not None else ():  # others have the first
-        kinds = [("3 x 3 with pads of 1", dtype) for dtype in suited.floats(operator)]
+        kinds = [("3 x 3 with pads of 1", dtype) for dtype in levels.floats(operator)]
         for what, dtype in (*kinds, ("every second cell", plain_type(operator))):
             named = _sayable(operator, {what: _SPECIALISED[what]})
             yield from _cases(operator, named, (dtype, "nan"), nan=meaning)
@@ -354,7 +354,7 @@ def _nan_modes(operator: Operator) -> Iterator[CaseSpec]:
 
 def _of_planes(operator: Operator) -> Iterator[CaseSpec]:
     plain = plain_type(operator)
-    positions = (plain, suited.positions(operator))
+    positions = (plain, levels.positions(operator))
     yield from _cases(operator, _LONG, positions)
     yield from _cases(operator, _EMPTY, (plain, "zeros"))
     long = {"edges of a long axis": _sliding((1, 2), (65801,))}
@@ -365,7 +365,7 @@ def _of_planes(operator: Operator) -> Iterator[CaseSpec]:
         "planes of one cell": _sliding((1, 17), (1,)),
         "planes of five cells": _sliding((1, 17), (5,)),
     }
-    kinds = (*_special_values(operator), (suited.floats(operator)[0], "lossy"))
+    kinds = (*_special_values(operator), (levels.floats(operator)[0], "lossy"))
     yield from _kind_by_kind(operator, cells, kinds)
 
 
@@ -403,7 +403,7 @@ def _short_forms(operator: Operator) -> Iterator[CaseSpec]:
     short = {each.key: each for each in operator.attributes if each.one_for_all}
     if not short:
         return
-    axes = (Axis(11, 3, 2, 1, 1, output=4),) * suited.axes(operator)[-1]
+    axes = (Axis(11, 3, 2, 1, 1, output=4),) * levels.axes(operator)[-1]
     spec = case_of_axes(operator, (1, 2), axes, "integers", words={})
     one = {key: spec.attributes[key][0] for key in short if key in spec.attributes}
     empty: dict[str, list[int]] = {
@@ -417,7 +417,7 @@ def _short_forms(operator: Operator) -> Iterator[CaseSpec]:
 def _kept_sizes(operator: Operator) -> Iterator[CaseSpec]:
     """Yield cases in which an output size is None, that of the input, on some axes or on all."""
     keeping = [each for each in operator.attributes if each.keeps_sizes]
-    axes = (Axis(5, output=5), Axis(6, output=4), Axis(3, output=2))[: suited.axes(operator)[-1]]
+    axes = (Axis(5, output=5), Axis(6, output=4), Axis(3, output=2))[: levels.axes(operator)[-1]]
     for attribute, kept in product(keeping, ((0,), (-1,), range(8))):
         spec = case_of_axes(operator, (2, 3), axes, "integers", words={})
         numbers = spec.attributes[attribute.key]
@@ -433,8 +433,8 @@ def _without_kernel(operator: Operator) -> Iterator[CaseSpec]:
     kernel = operator.attribute("kernel")
     if kernel is None or kernel.default != "sizes":
         return
-    axes = (Axis(5, 5), Axis(4, 4), Axis(3, 3))[: suited.axes(operator)[-1]]
-    choices = suited.word_choices(operator, "rounding", "include_pad")
+    axes = (Axis(5, 5), Axis(4, 4), Axis(3, 3))[: levels.axes(operator)[-1]]
+    choices = levels.word_choices(operator, "rounding", "include_pad")
     for padded, words in product((False, True), choices):
         pads = [axis._replace(pads_begin=int(padded), pads_end=2 * padded) for axis in axes]
         yield case_of_axes(
@@ -458,7 +458,7 @@ def _halves(operator: Operator) -> Iterator[CaseSpec]:
     Of windows side by side and, where numbers are requantised, of one window as large as the plane,
     for which backends have other code.
     """
-    scalars = suited.scalars(operator)
+    scalars = levels.scalars(operator)
     zero_point = scalars.get("input_zero_point")
     pointed = () if zero_point is None else zero_point.of_types or operator.dtypes
     kinds = [
@@ -501,7 +501,7 @@ def _ending_in_halves(
 
 def _integer_averages(operator: Operator) -> Iterator[CaseSpec]:
     # The averages that engines dispute are halves and thirds.
-    if 2 not in suited.axes(operator):
+    if 2 not in levels.axes(operator):
         return
     required = {each.role for each in operator.attributes if each.required}
     pads = ("pads_begin", "pads_end") if required & {*PADS} else ()

@@ -13,7 +13,7 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
-from conformance.cases.sweep import suited
+from conformance.cases.sweep import levels
 from conformance.cases.sweep.axis_geometry import FITS, WIDTHS, width_range
 from conformance.cases.sweep.covering import Model, Row, constraint
 from conformance.cases.sweep.exhaustive import in_product
@@ -122,10 +122,10 @@ def special_kernels(operator: Operator) -> ArraySpec:
     """Return the covering array of special kernels, as `Sweep` has them."""
     kinds = kinds_of(operator)
     patterns = (*_PATTERNS[operator.reduction.sums], "extremes")
-    factors: suited.Factors = {
-        "axes": suited.axes(operator),
-        "dtype": suited.types(operator),
-        **suited.word_factors(operator),
+    factors: levels.Factors = {
+        "axes": levels.axes(operator),
+        "dtype": levels.types(operator),
+        **levels.word_factors(operator),
         "kernel": tuple(kinds),
         "long": tuple(_LONG),
         "width": WIDTHS,
@@ -133,7 +133,7 @@ def special_kernels(operator: Operator) -> ArraySpec:
         "batch": (1, 2),
         "channels": tuple(_CHANNELS),
         "pattern": tuple(
-            name for name in patterns if any(suited.holds(t, name) for t in suited.types(operator))
+            name for name in patterns if any(levels.holds(t, name) for t in levels.types(operator))
         ),
     }
 
@@ -152,7 +152,7 @@ def special_kernels(operator: Operator) -> ArraySpec:
         return not operator.reduction.sums or is_meaningful(addends, axes, dtype)
 
     constraints = [
-        suited.HELD,
+        levels.HELD,
         constraint(
             "one axis is the last, and of two there is none between",
             lambda axes, long: axes >= _LONG[long],
@@ -194,10 +194,10 @@ def _case(
     widths = width_range(str(row["width"]))
     mode = modes_of(operator)[row.get("auto_pad", ABSENT)]
     wanted = _Wanted(widths[turn % len(widths)], row["fit"] == "rest", mode)
-    rank, batch = suited.number(row, "axes"), suited.number(row, "batch")
+    rank, batch = levels.number(row, "axes"), levels.number(row, "batch")
     axes = _axes(operator, kinds[str(row["kernel"])], rank, str(row["long"]), wanted)
     shapes = [(batch, n, *sizes(axes)) for n in _CHANNELS[str(row["channels"])]]
     channels = [shape[1] for shape in shapes if not in_product(shape)]
     numbers = {**row, "channels": channels[turn % len(channels)]}
-    spec = suited.case_of_row(operator, numbers, axes)
+    spec = levels.case_of_row(operator, numbers, axes)
     return replace(spec, tags=(f"special kernel: {row['kernel']}",))

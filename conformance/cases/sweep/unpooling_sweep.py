@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from conformance.cases.pooled_indices import pooled_indices
-from conformance.cases.sweep import suited
+from conformance.cases.sweep import levels
 from conformance.cases.sweep.sweep_model import (
     CaseSpec,
     Geometry,
@@ -66,7 +66,7 @@ def _types(operator: Operator) -> tuple[str, ...]:
     """Return the element types of its cases: fewer where other operators have the others."""
     if operator.levels == "least":
         return (plain_type(operator),)
-    floats = suited.floats(operator)
+    floats = levels.floats(operator)
     return floats if operator.rank is None else tuple(t for t in floats if t in _OF_ONE_RANK)
 
 
@@ -102,13 +102,13 @@ def _spec(
     pattern: str = "index",
     dtype: str = "",
 ) -> CaseSpec:
-    tier = suited.kind_tier(operator)
+    tier = levels.kind_tier(operator)
     return case_of_axes(operator, planes, axes, pattern, dtype, tier=tier, tags=(tag,))
 
 
 def _geometries(operator: Operator) -> Iterator[CaseSpec]:
     """Yield geometries without and with an output size, with indices of windows of either size."""
-    for axes in suited.axes(operator):
+    for axes in levels.axes(operator):
         count = len(_AXES) if axes == 2 else _FEW if axes < 4 else 1
         for turn in range(_LEAST if operator.levels == "least" else count):
             planes, numbers = _geometry(turn, axes)
@@ -129,7 +129,7 @@ def _plain_stride(operator: Operator) -> Iterator[CaseSpec]:
         (Axis(3, 2), Axis(2, 3), Axis(2, 2))[: operator.rank or 2],
         "index",
         roles=("kernel",),
-        tier=suited.kind_tier(operator),
+        tier=levels.kind_tier(operator),
         tags=("no stride",),
     )
 

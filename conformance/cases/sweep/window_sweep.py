@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 
-from conformance.cases.sweep import axis_geometry, suited
+from conformance.cases.sweep import axis_geometry, levels
 from conformance.cases.sweep.axis_geometry import Levels
 from conformance.cases.sweep.covering import Constraint, Level, Model, Row, constraint
 from conformance.cases.sweep.patterns import SPARSE_PATTERNS
@@ -40,7 +40,7 @@ def window_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
     That of the geometry holds the attributes and fewer levels of them, and is covered one strength
     higher: wrong divisors and extents need four or five attributes to agree.
     """
-    factors = suited.factors(operator, _list_factors(operator), _geometry_factors(operator))
+    factors = levels.factors(operator, _list_factors(operator), _geometry_factors(operator))
     own = [_when_left_out(operator, role) for role in _LEFT_OUT if role in factors]
     every = Model(factors, [*_geometry_constraints(operator), *_data_constraints(), *own])
     few = Model(_few(factors, operator), [*_geometry_constraints(operator), *own])
@@ -51,18 +51,18 @@ def window_arrays(operator: Operator) -> tuple[ArraySpec, ...]:
     )
 
 
-def _list_factors(operator: Operator) -> suited.Factors:
+def _list_factors(operator: Operator) -> levels.Factors:
     """Return a factor for each list of numbers that may be left out."""
     return {
         role: (ABSENT, "given")
         for role in _LEFT_OUT
-        if any(a.role == role and suited.may_be_absent(a) for a in operator.attributes)
+        if any(a.role == role and levels.may_be_absent(a) for a in operator.attributes)
     }
 
 
 def _when_left_out(operator: Operator, role: str) -> Constraint:
-    factor, levels, why = _left_out(operator, role)
-    return Constraint((role, factor), lambda given, level: given != ABSENT or level in levels, why)
+    factor, allowed, why = _left_out(operator, role)
+    return Constraint((role, factor), lambda given, level: given != ABSENT or level in allowed, why)
 
 
 def _left_out(operator: Operator, role: str) -> tuple[str, tuple[str, ...], str]:
@@ -93,9 +93,9 @@ _FEWER_LEVELS: dict[str, tuple[Level, ...]] = {
 }
 
 
-def _few(factors: suited.Factors, operator: Operator) -> suited.Factors:
+def _few(factors: levels.Factors, operator: Operator) -> levels.Factors:
     dtype = plain_type(operator)
-    few = {**_FEW_LEVELS, "dtype": (dtype,), "pattern": (suited.pattern_for("normals", dtype),)}
+    few = {**_FEW_LEVELS, "dtype": (dtype,), "pattern": (levels.pattern_for("normals", dtype),)}
     if operator.levels != "all":
         few |= _FEWER_LEVELS
     return {
@@ -105,8 +105,8 @@ def _few(factors: suited.Factors, operator: Operator) -> suited.Factors:
     }
 
 
-def _geometry_factors(operator: Operator) -> suited.Factors:
-    levels: suited.Factors = {
+def _geometry_factors(operator: Operator) -> levels.Factors:
+    geometry: levels.Factors = {
         "kernel": axis_geometry.KERNELS,
         "stride": axis_geometry.STRIDES,
         "padding": axis_geometry.EQUAL_PADS if operator.pads_both_ends else axis_geometry.PADS,
@@ -117,12 +117,12 @@ def _geometry_factors(operator: Operator) -> suited.Factors:
         "channels": CHANNELS,
     }
     if "dilations" in operator.roles:
-        levels["dilation"] = axis_geometry.DILATIONS
+        geometry["dilation"] = axis_geometry.DILATIONS
     for role in _unsaid(operator, {}):
         factor, allowed, _ = _left_out(operator, role)
-        if factor in levels:
-            levels[factor] = tuple(level for level in levels[factor] if level in allowed)
-    return levels
+        if factor in geometry:
+            geometry[factor] = tuple(level for level in geometry[factor] if level in allowed)
+    return geometry
 
 
 def _unsaid(operator: Operator, row: Mapping[str, Level]) -> set[str]:
@@ -221,7 +221,7 @@ def _size_constraints(fewest: int) -> list[Constraint]:
 
 def _data_constraints() -> list[Constraint]:
     return [
-        suited.HELD,
+        levels.HELD,
         constraint(
             "the bound of hundreds of addends says nothing in half types",
             lambda dtype, kernel, pattern: (
@@ -355,4 +355,4 @@ def _most_distinct(options: Sequence[Axis], taken: Sequence[Axis], turn: int) ->
 
 def _case(operator: Operator, row: Row, turn: int) -> CaseSpec:
     axes = numbers(operator, row, turn)
-    return suited.case_of_row(operator, row, axes, _unsaid(operator, row))
+    return levels.case_of_row(operator, row, axes, _unsaid(operator, row))

@@ -48,7 +48,7 @@ from conformance.operators.needs import (
 )
 from conformance.operators.needs import INTEGERS as TAKING_INTEGERS
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Extent, Pads, rooms
+from conformance.operators.pipeline import Extent, Pads, slacks
 from conformance.operators.wraps import StepWrap, before
 from conformance.reference.rounding import widen
 from conformance.vector import Array
@@ -153,7 +153,7 @@ def _uneven(pads: Pads) -> bool:
 
 def _overhangs(params: Params, pads: Pads, extent: Extent) -> bool:
     """Say whether the last window of an axis reaches beyond the padded input."""
-    slack = zip(extent, params.strides, rooms(params, pads), strict=True)
+    slack = zip(extent, params.strides, slacks(params, pads), strict=True)
     return not params.same and any((o - 1) * s > t for o, s, t in slack)
 
 

@@ -86,7 +86,9 @@ def with_gradient(change: Change) -> StepWrap:
     """Let it take another gradient of the output, of the same shape."""
 
     def gather(gathered: Gathered) -> Gathered:
-        return replace(gathered, beside=change(np.asarray(gathered.beside)))
+        return replace(
+            gathered, gradient_or_indices=change(np.asarray(gathered.gradient_or_indices))
+        )
 
     return lambda right: ChangedGradient(right, lambda terms, _: _as_shares(terms), gather)
 
@@ -198,7 +200,7 @@ def _of_nothing(right: Callable[[Gathered, Divisor], Array]) -> Callable[..., Ar
         )
         planes = np.arange(prod(result.shape[:2]), dtype=np.int64)[:, np.newaxis] * prod(sizes)
         at = (planes + places[none]).ravel()
-        gradient = widen(np.asarray(gathered.beside)).reshape(len(planes), -1)
+        gradient = widen(np.asarray(gathered.gradient_or_indices)).reshape(len(planes), -1)
         given = gradient[:, none.ravel()].ravel()
         flat = widen(result).ravel()
         is_held = at < flat.size

@@ -340,7 +340,7 @@ def _counted(change: Change) -> StepWrap:
     def changed(extent: Extent, params: Params, pads: Pads) -> Extent:
         found = {"extent": extent}
         if params.kernel:
-            found["slack"] = steps.rooms(params, pads)
+            found["slack"] = steps.slacks(params, pads)
         return change({**_lists(params, pads), **found})["extent"]
 
     return after(changed)

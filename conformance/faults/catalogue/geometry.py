@@ -92,7 +92,7 @@ def _truncated(right: Extent, params: Params, pads: Pads) -> Extent:
     """Divide as C does, which rounds towards 0, and look at no result."""
     if not params.same or set(params.dilations) == {1}:
         return right
-    ratios = map(Fraction, steps.rooms(params, pads), params.strides)
+    ratios = map(Fraction, steps.slacks(params, pads), params.strides)
     windows = tuple((int(r) if params.rounding == "floor" else ceil(r)) + 1 for r in ratios)
     if params.rounding == "ceil_torch":
         windows = steps.without_last_past_input(params, pads, windows)

@@ -126,7 +126,7 @@ def _index_of_padded(shares: Shares, gathered: Gathered) -> Shares:
 def _all_cells(shares: Shares, gathered: Gathered) -> Shares:
     """Give every cell of a window what the chosen one gets."""
     planes = len(shares.values)
-    gradient = np.asarray(gathered.beside).reshape(planes, -1)
+    gradient = np.asarray(gathered.gradient_or_indices).reshape(planes, -1)
     return replace(shares, values=gradient[:, np.asarray(shares.windows)])
 
 

@@ -166,8 +166,9 @@ def _taken_as_other(*, last: bool) -> Fault:
     def reduced(reduce: Callable[..., Array], gathered: Gathered, divisor: Divisor) -> Array:
         if gathered.params.channels_last is not last:
             return reduce(gathered, divisor)
-        beside = None if gathered.beside is None else read(gathered.beside)
-        return back(reduce(replace(gathered, beside=beside), divisor))
+        other = gathered.gradient_or_indices
+        other = None if other is None else read(other)
+        return back(reduce(replace(gathered, gradient_or_indices=other), divisor))
 
     return Fault.of(validate=before(call), gather=before(data), reduce=instead(reduced))
 

@@ -33,7 +33,7 @@ def _counted(change: Callable[[Ints], Any]) -> Fault:
 
     def other(gathered: Gathered, divisor: Divisor) -> tuple[Gathered, Divisor]:
         counted = prod(_output(gathered)[gathered.params.index_axis :])
-        return replace(gathered, beside=change(_indices(gathered)) % counted), divisor
+        return replace(gathered, gradient_or_indices=change(_indices(gathered)) % counted), divisor
 
     return Fault.of(reduce=before(other))
 
@@ -55,7 +55,7 @@ def _output(gathered: Gathered) -> tuple[int, ...]:
 
 
 def _indices(gathered: Gathered) -> Ints:
-    return np.asarray(gathered.beside)
+    return np.asarray(gathered.gradient_or_indices)
 
 
 def _in_plane(gathered: Gathered) -> Ints:

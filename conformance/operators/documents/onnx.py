@@ -15,7 +15,7 @@ from conformance.operators.form import Form
 from conformance.operators.indices import ChosenIndex
 from conformance.operators.operator import Operator, Output, sliding, unpooling, whole
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Extent, Pads, Pipeline, reaches, rooms
+from conformance.operators.pipeline import Extent, Pads, Pipeline, reaches, slacks
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM
 from conformance.operators.rule import Rule
 from conformance.operators.unpooling import UNPOOLING
@@ -94,7 +94,7 @@ def _one_window_at_least(windows: Extent, params: Params, _pads: Pads) -> Extent
 
 
 def _no_window_unless_it_fits(windows: Extent, params: Params, pads: Pads) -> Extent:
-    fits = not params.pads_beside or min(rooms(params, pads)) >= 0
+    fits = not params.pads_beside or min(slacks(params, pads)) >= 0
     return windows if fits else (0,) * len(windows)
 
 

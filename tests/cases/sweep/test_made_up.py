@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.made_up import MADE_UP, UNUSUAL_DEFAULTS, registered
 
-from conformance.cases.sweep import arrays_of, chosen, collect
+from conformance.cases.sweep import arrays_of, collect, smoke_choice
 from conformance.cases.sweep.exhaustive import case_specs, exhaustive, parts
 from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.special_cases import specials
@@ -68,7 +68,7 @@ def test_the_smoke_tier_is_about_eighty(name, standard):
 
 def test_rows_of_the_smoke_tier_can_be_chosen(monkeypatch):
     """An array that is not mentioned has none."""
-    monkeypatch.setitem(chosen.ROWS, "UnusualDefaults", (5,))
+    monkeypatch.setitem(smoke_choice.ROWS, "UnusualDefaults", (5,))
     cases = list(collect("UnusualDefaults", tier="smoke", strength=2, seed=0).cases)
     assert sum(not case.tags for case in cases) == 5
 

@@ -11,7 +11,7 @@ from support.random_cases import EVERY
 from conformance.cases.sweep import arrays_of, collect
 from conformance.cases.sweep.exhaustive import exhaustive, parts
 from conformance.cases.sweep.invalid_cases import invalid
-from conformance.cases.sweep.neighbours import neighbours
+from conformance.cases.sweep.one_off import one_off
 from conformance.cases.sweep.special_cases import special
 from conformance.cases.sweep.sweep_model import ABSENT, cases_of
 from conformance.cases.sweep.worked_examples import examples
@@ -115,7 +115,7 @@ def test_neighbours_differ_in_one_thing(operator):
         return given | arrays | {"size": [a.tolist() for a in case.inputs[1:]]}
 
     seen, differences = [], []
-    for case in cases_of(neighbours(OPERATORS[operator])):
+    for case in cases_of(one_off(OPERATORS[operator])):
         found = things(case)
         apart = (sum(found.get(n) != other.get(n) for n in {*found, *other}) for other in seen)
         differences.append(min(apart, default=0))

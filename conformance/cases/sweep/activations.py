@@ -68,7 +68,7 @@ _ROWS: dict[Role, tuple[_Said, ...]] = {
 _SMOKE = 4
 
 
-def further_words(operator: Operator) -> Iterator[CaseSpec]:
+def activations(operator: Operator) -> Iterator[CaseSpec]:
     """Yield the cases of each role that an operator has, of its element types."""
     for role in operator.of_roles(_ROWS):
         rows = (row for row in _ROWS[role] if row[0] in operator.dtypes)

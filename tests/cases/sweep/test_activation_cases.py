@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conformance.api.strength import not_conforming
-from conformance.cases.sweep.further_words import further_words
+from conformance.cases.sweep.activations import activations
 from conformance.cases.sweep.sweep_model import cases_of
 from conformance.dtypes import INTEGERS, name_of
 from conformance.faults import fault_named, faulty
@@ -23,7 +23,7 @@ def test_limits_that_wrap_fail_in_every_type_of_integers(operator, activation):
     right = right_operator(operator, None)
     failing = {
         name_of(case.data.dtype)
-        for case in cases_of(further_words(OPERATORS[operator]))
+        for case in cases_of(activations(OPERATORS[operator]))
         if case.attributes.get("fused_activation_function") == activation
         and not_conforming(planted, vector_of(case), Baseline(case, right))
     }

@@ -7,7 +7,7 @@ import pytest
 from support.made_up import MADE_UP, registered
 
 from conformance.api.strength import not_conforming
-from conformance.cases.sweep.lookalikes import lookalikes, of_one_checksum
+from conformance.cases.sweep.key_collisions import key_collisions, of_one_checksum
 from conformance.cases.sweep.sweep_model import cases_of
 from conformance.faults import fault_named
 from conformance.faults.baseline import Baseline, PlantedFaults, right_operator
@@ -26,7 +26,7 @@ def calls(name):
             dict(case.attributes),
             [size.tolist() for size in case.inputs[1:]],
         )
-        for case in cases_of(lookalikes(OPERATORS[name]))
+        for case in cases_of(key_collisions(OPERATORS[name]))
     ]
 
 
@@ -45,7 +45,7 @@ def test_a_case_is_followed_by_its_like_and_comes_again(name):
 @pytest.mark.parametrize("name", ALL_LEVELS)
 def test_no_case_is_called_twice(name):
     """Each call has other data: what was kept of a result shows."""
-    ids = [case.id for case in cases_of(lookalikes(OPERATORS[name]))]
+    ids = [case.id for case in cases_of(key_collisions(OPERATORS[name]))]
     assert len(set(ids)) == len(ids)
 
 
@@ -83,7 +83,7 @@ def test_operators_of_packages_have_pairs(name):
     """Of the lists that they have, and valid."""
     operator = MADE_UP[name]
     with registered():
-        cases = list(cases_of(lookalikes(operator)))
+        cases = list(cases_of(key_collisions(operator)))
     assert len(cases) >= 30
     for case in cases:
         operator.validate(case.inputs, case.attributes)

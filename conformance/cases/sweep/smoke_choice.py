@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-LIST = Path(__file__).with_name("chosen.txt")
+LIST = Path(__file__).with_name("smoke_choice.txt")
 NAMES = frozenset(LIST.read_text(encoding="utf-8").split())
 ROWS: dict[str, tuple[int, ...]] = {
     "AvgPool-1": (38, 16),

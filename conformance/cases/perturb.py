@@ -16,7 +16,7 @@ import numpy as np
 from conformance.batch import MAX_RANK
 from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep.draft import PLANES, Draft, Place, draft_of
-from conformance.cases.sweep.suited import scalar_values, types
+from conformance.cases.sweep.levels import scalar_values, types
 from conformance.cases.sweep.sweep_model import case_of, has_one_answer
 from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
 from conformance.errors import InvalidCase

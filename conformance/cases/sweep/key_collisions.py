@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from conformance.cases.sweep import suited
+from conformance.cases.sweep import levels
 from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, build, case_of_axes, plain_type
 from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
@@ -69,7 +69,7 @@ _ONE_CHECKSUM: tuple[Geometry, ...] = (
 _DATA = ("names", "negative", "integers")
 
 
-def lookalikes(operator: Operator) -> Iterator[CaseSpec]:
+def key_collisions(operator: Operator) -> Iterator[CaseSpec]:
     """Yield each pair in turn, then all from the last to the first; each call has other data.
 
     Where an operator has few levels, each pair once.
@@ -124,7 +124,7 @@ def _pairs(operator: Operator) -> Iterator[tuple[CaseSpec, CaseSpec]]:
         if set(lists[0]) <= told:
             yield _specs(operator, f"{what} swapped", lists, (dtype, dtype))
     for types in _TYPES:
-        if set(types) <= set(suited.types(operator)):
+        if set(types) <= set(levels.types(operator)):
             yield _specs(operator, "types of one width", ({}, {}), types)
 
 

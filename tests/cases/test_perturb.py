@@ -5,7 +5,7 @@ import pytest
 from support.fakes import pool, ramp, vector
 
 from conformance.batch import MAX_RANK
-from conformance.cases.near import (
+from conformance.cases.perturb import (
     Feature,
     at,
     called_on,

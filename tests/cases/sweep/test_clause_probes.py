@@ -3,7 +3,7 @@
 import pytest
 
 from conformance import open_vectors
-from conformance.cases.sweep.told_apart import shared_with_gradient, told_by
+from conformance.cases.sweep.clause_probes import shared_with_gradient, told_by
 from conformance.operators import OPERATORS
 from conformance.vectorfile import shipped_suite
 

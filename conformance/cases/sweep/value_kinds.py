@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import cycle, product
 from typing import Any
 
-from conformance.cases.sweep import suited
+from conformance.cases.sweep import levels
 from conformance.cases.sweep.patterns import FURTHER_PATTERNS
 from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, case_of_axes
 from conformance.dtypes import INTEGERS, WIDE_FLOATS
@@ -57,7 +57,7 @@ _BESIDE = {
 """Patterns of gradients that the covering arrays lack, and of the data beside them."""
 
 
-def every_kind(operator: Operator) -> Iterator[CaseSpec]:
+def value_kinds(operator: Operator) -> Iterator[CaseSpec]:
     """Yield the cases, but for norms whose bound says nothing."""
     kinds = _of_gradients(operator) if operator.is_gradient else _kinds(operator)
     for turn, kind in enumerate(kinds):
@@ -82,16 +82,16 @@ def _rounded_once(operator: Operator) -> Iterator[CaseSpec]:
 
 def _kinds(operator: Operator) -> Iterator[tuple[str, str]]:
     """Yield types and patterns that the covering arrays lack, or that are wanted often."""
-    swept = suited.factors(operator, {}, {})
+    swept = levels.factors(operator, {}, {})
     further = ("overflow",) if operator.reduction.sums and not operator.reduction.powers else ()
     patterns = dict.fromkeys(
-        (*suited.patterns(operator), *further, "nan-encodings", "infinities", *FURTHER_PATTERNS)
+        (*levels.patterns(operator), *further, "nan-encodings", "infinities", *FURTHER_PATTERNS)
     )
     integers = INTEGERS if operator.settles_integers else ()
     types = [name for name in (*WIDE_FLOATS, *integers) if name in operator.dtypes]
     for pattern, dtype in product(patterns, types):
         is_swept = dtype in swept["dtype"] and pattern in swept["pattern"]
-        if suited.holds(dtype, pattern):
+        if levels.holds(dtype, pattern):
             for _ in range(_OFTEN.get(pattern, not is_swept)):
                 yield dtype, pattern
     if operator.reduction.powers:
@@ -101,10 +101,10 @@ def _kinds(operator: Operator) -> Iterator[tuple[str, str]]:
 def _of_gradients(operator: Operator) -> Iterator[tuple[str, str, str]]:
     assert operator.forward is not None
     beside = _BESIDE[operator.forward.reduction.name]
-    swept = suited.factors(operator, {}, {})["gradient"]
-    lacking = (name for name in suited.GRADIENTS if name not in swept)
-    kinds, types = (*lacking, *FURTHER_GRADIENTS), suited.floats(operator)
-    is_brief = suited.is_brief(operator)
+    swept = levels.factors(operator, {}, {})["gradient"]
+    lacking = (name for name in levels.GRADIENTS if name not in swept)
+    kinds, types = (*lacking, *FURTHER_GRADIENTS), levels.floats(operator)
+    is_brief = levels.is_brief(operator)
     every = zip(kinds, cycle(types)) if is_brief else product(kinds, types)  # or each in a type
     for turn, (gradient, dtype) in enumerate(every):
         yield dtype, beside[(turn + turn // 4) % len(beside)], gradient
@@ -121,10 +121,10 @@ def _spec(
     fewest, most = operator.axes
     geometries = [each for each in _GEOMETRIES if most is None or len(each[1]) <= most]
     planes, axes = geometries[turn % len(geometries)]
-    words = list(suited.word_choices(operator, "rounding", "include_pad"))
+    words = list(levels.word_choices(operator, "rounding", "include_pad"))
     scalars: dict[str, Any] = {}
-    for role, attribute in suited.scalars(operator).items():
-        values = suited.scalar_values(attribute, max(fewest, len(axes)))
+    for role, attribute in levels.scalars(operator).items():
+        values = levels.scalar_values(attribute, max(fewest, len(axes)))
         scalars[role] = values[turn // len(geometries) % len(values)]
     said, tags = {**scalars, **words[turn // 2 % len(words)]}, ("kind of number",)
     numbers = operator, planes, axes, pattern, dtype, said

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from conformance import open_vectors
-from conformance.cases.sweep import suited
-from conformance.cases.sweep.every_kind import every_kind
+from conformance.cases.sweep import levels
 from conformance.cases.sweep.sweep_model import cases_of
+from conformance.cases.sweep.value_kinds import value_kinds
 from conformance.dtypes import WIDE_FLOATS, float_format, name_of
 from conformance.operators import OPERATORS, vector_of
 from conformance.reference.rounding import widen
@@ -30,7 +30,7 @@ def cases(operator, pattern, dtype):
     """Return the cases of a kind that an operator has of every kind of number."""
     return [
         case
-        for case in cases_of(every_kind(OPERATORS[operator]))
+        for case in cases_of(value_kinds(OPERATORS[operator]))
         if case.pattern == pattern and name_of(case.data.dtype) == dtype
     ]
 
@@ -47,8 +47,8 @@ def test_every_type_has_every_kind(operator):
         (dtype, pattern)
         for dtype in (*WIDE_FLOATS, *integers)
         if dtype in definition.dtypes
-        for pattern in (*suited.patterns(definition), "contrasts", "nan-encodings", "infinities")
-        if suited.holds(dtype, pattern)
+        for pattern in (*levels.patterns(definition), "contrasts", "nan-encodings", "infinities")
+        if levels.holds(dtype, pattern)
         # Beside an infinity, a norm may seem to be about to overflow: some are left out.
         and not (definition.reduction.powers and "infinit" in pattern)
     }
@@ -100,7 +100,7 @@ def test_maxima_are_chosen_among_cells_that_float32_takes_for_equal(operator):
     """The cells of float64 differ, and some of them do not in float32."""
     lossy = [
         case
-        for case in cases_of(every_kind(OPERATORS[operator]))
+        for case in cases_of(value_kinds(OPERATORS[operator]))
         if case.pattern.endswith("by lossy") and case.data.dtype == np.float64
     ]
     assert lossy

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from conformance.cases.sweep import suited
+from conformance.cases.sweep import levels
 from conformance.cases.sweep.sweep_model import CaseSpec, build, case_of_axes
 from conformance.operators import OPERATORS, vector_of
 from conformance.operators.axis import Axis
@@ -33,7 +33,7 @@ _AXES = (
 )
 
 
-def told_apart(operator: Operator) -> Iterator[CaseSpec]:
+def clause_probes(operator: Operator) -> Iterator[CaseSpec]:
     """Yield, in the smoke tier, the first cases that do."""
     wanted = shared_with_gradient(operator)
     for spec in _specs(operator):
@@ -86,7 +86,7 @@ def told_by(vector: Vector) -> set[str]:
 def _specs(operator: Operator) -> Iterator[CaseSpec]:
     if not operator.has_windows:
         return
-    choices = list(suited.word_choices(operator, "rounding", "auto_pad"))
+    choices = list(levels.word_choices(operator, "rounding", "auto_pad"))
     counted = {"include_pad": True} if "include_pad" in operator.roles else {}
     for axis, words in product(_AXES, choices):
         if axis.is_sayable(operator):
