@@ -12,7 +12,8 @@ from conformance.operators import CLAUSES, Form, Operator, contradicts_document,
 from conformance.operators.attributes import complete
 from conformance.report import document as doc
 from conformance.report import values as words
-from conformance.report.drawing import documented, draw, plan_of
+from conformance.report.text_drawing import blocks
+from conformance.report.vector_drawing import draw, scene_of
 from conformance.vector import Anything, Array, Outcome, Raises, Values, Vector
 
 
@@ -37,9 +38,9 @@ def describe(
     picture: Iterable[doc.Block]
     if isinstance(chosen, Values):
         asked = (readings or {}).items()
-        under = documented(next(c for c in chosen.readings if asked <= c.items()))
-        plan = plan_of(vector, operator, chosen, under)
-        picture = draw(vector, operator, chosen, plan, under, plane, output, width)
+        combination = next(c for c in chosen.readings if asked <= c.items())
+        scene = scene_of(vector, operator, chosen, combination)
+        picture = blocks(draw(scene, plane, output), width)
     else:
         lead, why = no_windows(vector, operator)
         picture = [doc.Paragraph((doc.Span(f"{lead} ", "strong"), why))]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -133,24 +133,34 @@ def drawing_of(page, name):
     return page.data("shown")[str(place)]["drawing"]
 
 
-def array(text, dtype="float32"):
-    return np.frombuffer(b64decode(text), dtype)
+def numbers(texts):
+    """Return elements as the page writes them."""
+    return [float(text) for text in texts.split(" ")]
 
 
 def test_a_drawing_has_the_geometry_of_the_vector(files):
-    """Pads, windows, divisors, data and outputs are those of the reference, bit for bit."""
+    """Windows, data and outputs are those of the reference; what is as expected is left out."""
     drawn = drawing_of(page_of(doubled, files), "lower")
     # 6 cells, kernel 3, stride 2: three windows from -1 on, whatever pads were given.
-    assert drawn["axes"] == [{"pads": [1, 0], "even": [-1, 2, 3, 3]}] * 2
-    assert drawn["divisor"] == 9
-    assert array(drawn["data"]).tolist() == list(range(1, 37))
-    expected = array(drawn["expected"])
+    (data,) = drawn["sources"]
+    assert data["axes"] == [{"start": [-1, 1, 3], "length": 3, "pads": [1, 0]}] * 2
+    assert numbers(data["values"]) == list(range(1, 37))
+    expected = numbers(drawn["expected"])
     assert expected[-1] == np.mean([22, 23, 24, 28, 29, 30, 34, 35, 36], dtype=np.float32)
-    assert array(drawn["got"]).tolist() == (expected * 2).tolist()
+    assert numbers(drawn["got"].replace("!", "")) == [2 * value for value in expected]
+
+
+def test_a_drawing_says_how_each_element_is_made(files):
+    """In the words of `conformance show`, each written once."""
+    drawn = drawing_of(page_of(doubled, files), "lower")
+    made = [drawn["made"][number] for number in drawn["which"]]
+    assert made[0] == ": the sum of 4 of the window's 9 cells, divided by 9"
+    assert made[-1] == ": the sum of all 9 cells of the window, divided by 9"
+    assert len(made) == 9
 
 
 def test_a_drawing_marks_exactly_the_wrong_elements(files):
-    """One bit per element, and how far off each wrong one might have been."""
+    """What is as expected is not repeated; of wrong ones it says how far off they might be."""
 
     def change(output):
         output = output.copy()
@@ -158,8 +168,8 @@ def test_a_drawing_marks_exactly_the_wrong_elements(files):
         return output
 
     drawn = drawing_of(page_of(altered(change), files), "lower")
-    bits = np.unpackbits(array(drawn["wrong"], np.uint8), bitorder="little")
-    assert bits.nonzero()[0].tolist() == [1]
+    should = numbers(drawn["expected"])[1]
+    assert drawn["got"].split(" ") == ["", f"!{should + 1:g}", *[""] * 7]
     assert len(drawn["allowed"]) == 1
     assert drawn["worst"] == [0, 0, 0, 1]
 
@@ -168,7 +178,7 @@ def test_a_drawing_follows_the_reading_that_is_required(files):
     """Windows are those of the readings that the answer is held against."""
     wanted = {"overhang-divisor": "whole-kernel"}
     drawn = drawing_of(page_of(doubled, files, require=wanted), "ceil")
-    assert drawn["divisor"] == 9
+    assert all(made.endswith(", divided by 9") for made in drawn["made"])
     assert "overhang-divisor=whole-kernel" in drawn["readings"]
 
 
@@ -177,16 +187,16 @@ def test_where_the_output_was_not_kept_two_elements_are_known(files):
     report = check(doubled, files, diagnose=False)
     results = [replace(result, output=None) for result in report.results]
     drawn = drawing_of(Page(render(replace(report, results=results), files)), "plain")
-    assert (drawn["some"], drawn["wrongs"]) == ({"0": "7"}, 4)
-    assert "got" not in drawn
+    assert (drawn["got"].split(" "), drawn["known"]) == (["!7", "", "", ""], "1 of 4")
 
 
 def test_an_output_of_another_shape_is_shown_as_it_is(files):
     """Beside the expected output, for nothing can be marked in it."""
     drawn = drawing_of(page_of(altered(lambda output: output[..., :1]), files), "plain")
-    assert drawn["other"] == {"shape": [1, 1, 2, 1], "dtype": "float32"}
-    assert array(drawn["got"]).tolist() == [3.5, 11.5]
-    assert "wrong" not in drawn
+    title, rows = drawn["other"]
+    assert title == "returned: float32 1x1x2x1, expected float32 1x1x2x2"
+    assert numbers(" ".join(rows.split())) == [3.5, 11.5]
+    assert "got" not in drawn
 
 
 def test_an_accepted_invalid_case_has_no_drawing_but_a_reason(files):
@@ -198,17 +208,30 @@ def test_an_accepted_invalid_case_has_no_drawing_but_a_reason(files):
 def test_undefined_elements_are_marked(files):
     """A window of padding alone may become anything."""
     drawn = drawing_of(page_of(doubled, files), "empty-window")
-    bits = np.unpackbits(array(drawn["undefined"], np.uint8), bitorder="little")
-    assert bits[:15].reshape(3, 5)[:, -1].tolist() == [1, 1, 1]
+    undefined = [text == "?" for text in drawn["expected"].split(" ")]
+    assert np.reshape(undefined, (3, 5)).tolist() == [[False] * 4 + [True]] * 3
+    assert all(np.array(drawn["got"].split(" "))[undefined] != "")
+    assert "free" in drawn["legend"]
 
 
-def test_a_large_vector_has_its_geometry_only(tmp_path):
-    """Its values would fill the file."""
+def test_of_a_large_vector_the_worst_element_is_drawn(tmp_path):
+    """As text, for its values would fill the file."""
     large = case("large", PLAIN, 1, 1, 2, LARGEST)
     with open_vectors(write(tmp_path / "AvgPool-1.h5", [vector_of(large)])) as files:
         drawn = drawing_of(page_of(doubled, files), "large")
-    assert drawn["shape"] == [1, 1, 2, LARGEST]
-    assert "data" not in drawn
+    assert drawn["text"].startswith("data[0, 0, :, :]")
+    assert "the sum of all 4 cells of the window, divided by 4" in drawn["text"]
+    assert max(map(len, drawn["text"].split("\n"))) <= 100
+
+
+def test_of_a_gradient_the_worst_element_is_drawn():
+    """As text: who gave what to a cell."""
+    with open_vectors(shipped_suite() / "AvgPool-1-backward.h5") as vectors:
+        page = Page(render(check(doubled, vectors, tier="smoke", diagnose=False), vectors))
+    drawings = [each["drawing"] for each in page.data("shown").values()]
+    texts = [drawn["text"] for drawn in drawings if "text" in drawn]
+    assert texts
+    assert all("gradient of data[" in text and ": the cell gets" in text for text in texts)
 
 
 def test_without_vectors_the_page_says_that_it_has_no_drawings(files):

@@ -90,11 +90,11 @@ def test_the_first_failure_is_drawn(plain):
 
 
 def test_a_chosen_output_is_explained(plain):
-    """Its window, the cells read, their sum, the divisor, got and expected."""
+    """What came, how far off it is, the cells that its window reads, and how it is made of them."""
     said = plain.page.text(plain.page.one("div", kind="reads"))
     assert said.startswith("output[0, 0, 0, 0] is 7, expected 3.5 wrong")
-    assert "window 0:2 × 0:2, 4 cells; reads 1 2 5 6" in said
-    assert said.endswith("sum 14, divisor 4: 3.5")
+    assert "off by 3.5; allowed 1.88e-6 window 0:2 × 0:2 reads 1 2 5 6" in said
+    assert said.endswith("expected: the sum of all 4 cells of the window, divided by 4")
 
 
 def test_outputs_can_be_reached_by_keyboard(plain):
@@ -112,7 +112,7 @@ def test_padding_and_overhang_are_drawn(report):
     page = opened(report, "#vector=AvgPool-1/ceil").page
     texts = [page.text(i) for i in page.all("text", kind="blank")]
     # 6x6 with a pad all around is 8x8; ceil adds a row and a column of overhang.
-    assert (texts.count("·"), texts.count("×")) == (8 * 8 - 6 * 6, 9 * 9 - 8 * 8)
+    assert (texts.count("·"), texts.count("✕")) == (8 * 8 - 6 * 6, 9 * 9 - 8 * 8)
 
 
 def test_the_filter_can_be_given_in_the_address(report):

@@ -1,275 +1,266 @@
-// Drawings: the padded input with its windows beside the output, made from the data of a failure.
+// Drawings: what an output is made from, with padding and windows, beside the output.
 
-function axisOf(given, size) {
-  const count = given.even ? given.even[3] : given.start.length;
-  const start = given.even ? (j) => given.even[0] + j * given.even[1] : (j) => given.start[j];
-  const stop = given.even ? (j) => start(j) + given.even[2] : (j) => given.stop[j];
-  const dilation = given.dilation ?? 1;
-  const every = [...Array(count).keys()], [before, after] = given.pads;
-  const zone = (at) => at >= 0 && at < size ? "" : at >= -before && at < size + after ? "pad" : "over";
-  return {
-    size, count, start, stop, zone, before, after, dilation,
-    cells: (j) => [...Array(Math.max(0, Math.ceil((stop(j) - start(j)) / dilation))).keys()].map((n) => start(j) + n * dilation),
-    reads: (j, at) => at >= start(j) && at < stop(j) && (at - start(j)) % dilation === 0,
-    low: every.reduce((least, j) => Math.min(least, start(j)), -before),
-    high: every.reduce((most, j) => Math.max(most, stop(j)), size + after),
-  };
+const ROWS = 16, FEWEST = 5, HIGH = 27, LANE = 15;
+const columnsOf = (wide) => Math.max(FEWEST, Math.floor((document.querySelector("main").clientWidth - 110) / wide));
+const flatIndex = (index, extents) => index.reduce((sum, at, axis) => sum * extents[axis] + at, 0);
+const unravel = (flat, extents) => extents.map((size, axis) => Math.floor(flat / extents.slice(axis + 1).reduce((n, m) => n * m, 1)) % size);
+
+// One for all drawings, and never hidden: a hidden pattern paints nothing.
+const patterns = () => shape("svg", { width: 0, height: 0, class: "hidden", "aria-hidden": "true" },
+  shape("pattern", { id: "hatch-pad", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+    shape("rect", { width: 6, height: 6, class: "hatch-ground" }), shape("path", { d: "M0 0V6", class: "hatch-line" })),
+  shape("pattern", { id: "hatch-over", width: 6, height: 6, patternUnits: "userSpaceOnUse" },
+    shape("rect", { width: 6, height: 6, class: "hatch-ground" }), shape("path", { d: "M0 0L6 6M6 0L0 6", class: "hatch-line" })));
+
+// Elements 0:size, `pads` around them, and windows, each with every n-th position from start on.
+const axisOf = (size, { pads = [0, 0], ...given } = {}) => ({ size, pads, ends: [-pads[0], size + pads[1]], dilation: 1, ...given });
+const span = (axis, j) => axis.start ? [axis.start[j], axis.start[j] + (axis.length[j] ?? axis.length)] : [j, j + 1];
+const covers = ([start, stop], at) => at >= start && at < stop;
+const reads = (axis, j, at) => covers(span(axis, j), at) && (at - span(axis, j)[0]) % axis.dilation === 0;
+const zone = ({ size, pads }, at) => covers([0, size], at) ? "" : covers([-pads[0], size + pads[1]], at) ? "pad" : "over";
+const cellsOf = (axis, j) => [...Array(axis.size).keys()].filter((at) => reads(axis, j, at));
+const FLAT = axisOf(1); // the rows of a single axis
+const planeOf = (axes) => axes.length > 1 ? axes.slice(-2) : [FLAT, ...axes];
+const placeIn = (index, axes) => axes.length > 1 ? index.slice(-2) : [0, index.at(-1)];
+const titleOf = (name, lead, drawn) => `${name}[${[...lead, ...Array(drawn).fill(":")].join(", ")}]`;
+
+// At most `room` places of an axis, with those of a window among them.
+function visible({ ends: [low, high] }, [start, stop], room) {
+  if (high - low <= room) return [low, high];
+  const first = clamp(Math.min(Math.floor((start + stop) / 2) - (room >> 1), start), low, high - room);
+  return [first, first + room];
 }
 
-const FLAT = {
-  size: 1, count: 1, start: () => 0, stop: () => 1, cells: () => [0], reads: (_, at) => at === 0, zone: () => "", low: 0, high: 1, flat: true, before: 0, after: 0,
-};
-const flatIndex = (index, extents) => index.reduce((sum, at, axis) => sum * extents[axis] + at, 0);
-const unravel = (flat, extents) => {
-  const index = [];
-  for (let axis = extents.length - 1; axis >= 0; axis--) {
-    index[axis] = flat % extents[axis];
-    flat = Math.floor(flat / extents[axis]);
+// Windows that do not overlap side by side, the chosen one in the first lane.
+function lanesOf(axis, [low, high], on) {
+  const lanes = [], spans = (axis.start ?? []).map((_, j) => span(axis, j));
+  const seen = [...spans.keys()].filter((j) => spans[j][0] < high && spans[j][1] > low && spans[j][0] < spans[j][1]);
+  seen.sort((a, b) => (b === on) - (a === on) || a - b);
+  for (const j of seen) {
+    const free = lanes.find((lane) => lane.every((k) => spans[k][0] >= spans[j][1] || spans[j][0] >= spans[k][1]));
+    if (free) free.push(j);
+    else if (lanes.length < 4) lanes.push([j]);
   }
-  return index;
-};
-const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
+  return lanes;
+}
 
-// At most `room` places of low:high, with those of `around` among them.
-function visible(low, high, around, room) {
-  if (high - low <= room) return [low, high];
-  const middle = Math.floor((around[0] + around[1]) / 2);
-  const first = clamp(Math.min(middle - (room >> 1), around[0]), low, high - room);
-  return [first, first + room];
+// A plane, as much of it as there is room for around what is chosen. `cell` says of a row and a
+// column: value, what stands below it, classes, and attributes; `frames` are boxes drawn over it.
+function gridOf([rows, columns], [r, c], cell, { inset = 0, frames = [], ...attributes }) {
+  const flat = rows === FLAT, name = (at) => String(at);
+  const [top, bottom] = visible(rows, span(rows, r), ROWS);
+  let high = HIGH, longest = 3;
+  for (let p = top; p < bottom; p++) {
+    for (let q = columns.ends[0]; q < columns.ends[1]; q++) {
+      const { value, below = "" } = cell(p, q);
+      longest = Math.max(longest, value.length, below.length - 1); // what is below is set smaller
+      if (below) high = 36;
+    }
+  }
+  const wide = longest * 7 + 9;
+  const [left, right] = visible(columns, span(columns, c), columnsOf(wide));
+  const across = lanesOf(columns, [left, right], c), down = lanesOf(rows, [top, bottom], r);
+  const x0 = (flat ? 4 : 24) + down.length * LANE, y0 = 17 + across.length * LANE;
+  const x = (q) => x0 + (clamp(q, left, right) - left) * wide, y = (p) => y0 + (clamp(p, top, bottom) - top) * high;
+  const svg = shape("svg", { width: x(right) + 4, height: y(bottom) + 4, ...attributes });
+  const text = (kind, at, to, content) => shape("text", { class: kind, x: at, y: to }, content);
+  for (let q = left; q < right; q++) svg.append(text("place", x(q) + wide / 2, y0 - 9, name(q)));
+  for (let p = top; p < bottom; p++) {
+    const row = shape("g", { role: attributes.role === "grid" ? "row" : null });
+    if (!flat) svg.append(text("place", x0 - 12, y(p) + high / 2, name(p)));
+    for (let q = left; q < right; q++) {
+      const { value, below, kind = "", mark = kind, ...others } = cell(p, q), middle = x(q) + wide / 2;
+      row.append(shape("g", others,
+        shape("rect", { class: `cell ${kind}`, x: x(q) + inset, y: y(p) + inset, width: wide - 2 * inset, height: high - 2 * inset }),
+        kind.includes("wrong") ? shape("path", { class: "corner", d: `M${x(q) + wide - 1} ${y(p) + 1}h-8l8 8z` }) : null,
+        text(`value ${mark}`, middle, y(p) + (below ? 12 : high / 2), value), below ? text("value should", middle, y(p) + 26, below) : null));
+    }
+    svg.append(row);
+  }
+  for (const [kind, [x1, x2], [y1, y2]] of frames) {
+    if (x(x2) > x(x1) && y(y2) > y(y1)) svg.append(shape("rect", { class: kind, x: x(x1), y: y(y1), width: x(x2) - x(x1), height: y(y2) - y(y1) }));
+  }
+  const bar = (j, on, ends, path, at) => svg.append(
+    shape("path", { class: `window${on}`, d: path(ends[0] + 3, ends[1] - 3) }), text(`window-name${on}`, ...at((ends[0] + ends[1]) / 2), name(j)));
+  across.forEach((lane, n) => lane.forEach((j) => {
+    const to = y0 - 24 - n * LANE;
+    bar(j, j === c ? " on" : "", span(columns, j).map(x), (a, b) => `M${a} ${to + 5}V${to}H${b}V${to + 5}`, (middle) => [middle, to]);
+  }));
+  down.forEach((lane, n) => lane.forEach((j) => {
+    const to = x0 - 28 - n * LANE;
+    bar(j, j === r ? " on" : "", span(rows, j).map(y), (a, b) => `M${to + 5} ${a}H${to}V${b}H${to + 5}`, (middle) => [to, middle]);
+  }));
+  const part = right - left < columns.ends[1] - columns.ends[0] || bottom - top < rows.ends[1] - rows.ends[0];
+  return make("div", {}, svg, part ? make("p", { class: "note" }, "A part of it, around the window.") : null);
 }
 
 // A drawing -----------------------------------------------------------------------------------
 
-const ROWS = 16, FEWEST = 5;
-const roomAcross = () => document.querySelector("main").clientWidth - 110;
-const columnsOf = (wide) => Math.max(FEWEST, Math.floor(roomAcross() / wide));
-
 function drawing(given) {
   if (given.note) return make("p", { class: "quiet" }, given.note);
-  const scene = sceneOf(given);
-  return given.data === undefined ? sketch(scene) : pictureOf(scene);
+  return given.text ? make("pre", { class: "drawing", tabindex: 0 }, given.text) : pictureOf(given);
 }
 
-function sceneOf(given) {
-  const rank = given.axes.length, drawn = rank > 1 ? 2 : 1;
-  const axes = given.axes.map((axis, i) => axisOf(axis, given.shape[2 + i]));
-  const columns = axes[rank - 1], rows = drawn > 1 ? axes[rank - 2] : FLAT;
-  const scene = { given, rank, drawn, axes, columns, rows, leading: axes.slice(0, rank - drawn) };
-  if (given.data === undefined) return scene;
-  scene.data = values(given.data, given.dtype);
-  scene.expected = values(given.expected, given.dtype);
-  scene.got = given.got !== undefined && !given.other ? values(given.got, given.dtype) : null;
-  scene.wrong = given.wrong ? bytes(given.wrong) : null;
-  scene.undefined = given.undefined ? bytes(given.undefined) : null;
-  scene.isWrong = (i) => scene.wrong ? bit(scene.wrong, i) : i in (given.some ?? {});
-  scene.allowed = new Map();
-  if (given.allowed) {
-    let next = 0;
-    for (let i = 0; i < scene.expected.length; i++) {
-      if (bit(scene.wrong, i)) scene.allowed.set(i, given.allowed[next++]);
-    }
-  }
-  return scene;
+function legend({ legend: marks, got, known }) {
+  const corner = shape("path", { class: "corner", d: "M15 1h-6l6 6z" });
+  const key = (kind, text, extra) => make("li", {},
+    shape("svg", { "aria-hidden": "true" }, shape("rect", { class: kind, x: 1, y: 1, width: 14, height: 10 }), extra), text);
+  return make("ul", { class: "legend" },
+    marks.includes("pad") ? key("cell pad", "padding (·)") : null,
+    marks.includes("over") ? key("cell over", "overhang (✕)") : null,
+    key("frame", "window of the output element"),
+    got === undefined ? null : key("cell wrong", "wrong (≠ what was expected)", corner),
+    known ? make("li", {}, `the output was not kept: ${known} wrong elements are known`) : null,
+    marks.includes("free") ? key("cell free", "undefined, any value conforms") : null);
 }
 
-function firstShown(scene) {
-  const { given } = scene;
-  if (given.worst?.length === given.out.length) return [...given.worst];
-  return given.out.map(() => 0);
-}
-
-function pictureOf(scene) {
-  const { given, axes, leading } = scene;
-  const chosen = firstShown(scene); // index of the output element that is chosen
+function pictureOf(given) {
+  const extents = given.shape, axes = extents.slice(2).map((size) => axisOf(size)), drawn = Math.min(2, axes.length);
+  const elements = elementsOf(given);
+  const chosen = [...given.worst]; // index of the output element that is chosen
   let looked = chosen; // the one whose window is shown: the chosen one, or one pointed at
-  const depths = leading.map(() => 0); // the plane of the input
-  const input = make("div", { class: "view" }), output = make("div", { class: "view outputs" });
-  const inputTitle = make("h4"), outputTitle = make("h4");
-  const reads = make("div", { class: "reads", "aria-live": "polite" });
-  const cells = new Map();
+  const output = make("div", { class: "view outputs" }), outputTitle = make("h4");
+  const said = make("div", { class: "reads", "aria-live": "polite" });
+  let cells = [];
 
   const sliders = make("div", { class: "planes" });
   const follow = []; // sliders that show where we are
-  const slider = (name, most, get, set, least = 0) => {
-    if (most <= least) return;
-    const shown = make("output", {}, String(get()));
-    const range = make("input", {
-      type: "range", min: least, max: most, value: get(),
-      oninput: () => { set(Number(range.value)); },
-    });
-    follow.push(() => { range.value = get(); shown.value = `${get()} of ${least} to ${most}`; });
+  const slider = (name, [least, stop], get, set) => {
+    if (stop - 1 <= least) return;
+    const shown = make("output"), oninput = () => set(Number(range.value));
+    const range = make("input", { type: "range", min: least, max: stop - 1, value: get(), oninput });
+    follow.push(() => { range.value = get(); shown.value = `${get()} of ${least} to ${stop - 1}`; });
     sliders.append(make("label", {}, name, range, shown));
   };
-  ["batch", "channel"].forEach((name, i) => slider(name, given.out[i] - 1, () => chosen[i], (to) => choose(i, to)));
-  leading.forEach((axis, i) => {
-    slider(`output plane, axis ${2 + i}`, axis.count - 1, () => chosen[2 + i], (to) => choose(2 + i, to));
-    slider(`input plane, axis ${2 + i}`, axis.high - 1, () => depths[i], (to) => { depths[i] = to; show(); }, axis.low);
-  });
-
-  function choose(place, to) {
-    chosen[place] = to;
-    look(chosen);
-    drawOutput();
-  }
+  const names = ["batch", "channel", ...axes.map((_, i) => `output plane, axis ${2 + i}`)];
+  extents.slice(0, -drawn).forEach((size, i) => slider(names[i], [0, size], () => chosen[i], (to) => { chosen[i] = to; drawOutput(); }));
+  const sources = given.sources.map((source) => sourceOf(source, slider, () => look(looked, true)));
 
   // Shows the window of an output element, on a plane of the input that it reads.
-  function look(index) {
+  function look(index, stay = false) {
     looked = index;
-    leading.forEach((axis, i) => {
-      if (axis.reads(index[2 + i], depths[i])) return;
-      const cells = axis.cells(index[2 + i]).filter((at) => at >= 0 && at < axis.size);
-      const nearest = (one, other) => Math.abs(other - depths[i]) < Math.abs(one - depths[i]) ? other : one;
-      depths[i] = cells.length ? cells.reduce(nearest) : clamp(axis.start(index[2 + i]), 0, axis.size - 1);
-    });
-    show();
-  }
-
-  function show() {
+    sources.forEach((source) => source.show(index, stay));
     follow.forEach((update) => update());
-    inputTitle.textContent = `input[${[looked[0], looked[1], ...depths, ":", scene.rows.flat ? null : ":"].filter((p) => p !== null).join(", ")}], ${given.dtype}`;
-    input.replaceChildren(inputGrid(scene, looked, depths));
-    const spoken = describe(scene, looked);
-    reads.replaceChildren(...spoken);
-    for (const [flat, cell] of cells) {
-      const on = flat === flatIndex(looked, given.out);
-      cell.classList.toggle("on", on);
+    said.replaceChildren(...describe(given, elements, sources, index));
+    for (const cell of cells) {
+      cell.classList.toggle("on", cell.dataset.index === String(index));
+      cell.setAttribute("tabindex", cell.dataset.index === String(chosen) ? 0 : -1);
     }
   }
 
-  function drawOutput(focus = false) {
-    const plane = [...chosen.slice(0, -scene.drawn), ":", scene.rows.flat ? null : ":"].filter((p) => p !== null);
-    outputTitle.textContent = `${scene.got ? "output" : "expected output"}[${plane.join(", ")}]`;
-    cells.clear();
-    output.replaceChildren(outputGrid(scene, chosen, cells, {
-      point: (index) => look(index),
-      leave: () => look(chosen),
-      pick: (index) => { chosen.splice(0, chosen.length, ...index); look(chosen); rove(); },
-      key: (event) => steer(event),
-    }));
-    rove();
-    if (focus) cells.get(flatIndex(chosen, given.out))?.focus();
+  function choose(index) {
+    chosen.splice(0, chosen.length, ...index);
     look(chosen);
   }
 
-  function rove() {
-    const flat = flatIndex(chosen, given.out);
-    for (const [i, cell] of cells) cell.setAttribute("tabindex", i === flat ? 0 : -1);
+  function drawOutput() {
+    const lead = chosen.slice(0, -drawn);
+    const cell = (p, q) => {
+      const index = [...lead, ...[p, q].slice(-drawn)], { wrong, free, was, should, label } = elements[flatIndex(index, extents)];
+      const alike = brief(was) === brief(should) || was === "nan";
+      const [value, other] = wrong && alike ? [was, should] : [brief(was), brief(should)];
+      return {
+        value, below: wrong ? `≠ ${other}` : "", kind: `${wrong ? "wrong" : ""}${free ? " free" : ""}`, mark: wrong ? "wrong" : free ? "blank" : "",
+        role: "gridcell", "data-index": index, "aria-label": `[${index.join(", ")}] ${label}`,
+        onmouseenter: () => look(index), onmouseleave: () => look(chosen), onclick: () => choose(index), onkeydown: steer,
+      };
+    };
+    outputTitle.textContent = titleOf(given.got === undefined || given.known ? "expected output" : "output", lead, drawn);
+    output.replaceChildren(gridOf(planeOf(axes), placeIn(chosen, axes), cell,
+      { inset: 1, role: "grid", "aria-label": "Output elements; arrow keys move, w goes to the next wrong one" }));
+    cells = [...output.querySelectorAll("[data-index]")];
+    look(chosen);
   }
 
   function steer(event) {
-    const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
-    const move = moves[event.key];
-    if (event.key === "w") {
-      const total = scene.expected.length, here = flatIndex(chosen, given.out);
-      for (let step = 1; step <= total; step++) {
-        const next = (here + step) % total;
-        if (scene.isWrong(next)) { chosen.splice(0, chosen.length, ...unravel(next, given.out)); break; }
-      }
-    } else if (move) {
-      const last = given.out.length - 1;
-      chosen[last] = clamp(chosen[last] + move[1], 0, given.out[last] - 1);
-      if (!scene.rows.flat) chosen[last - 1] = clamp(chosen[last - 1] + move[0], 0, given.out[last - 1] - 1);
-    } else return;
+    const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+    if (!move && event.key !== "w") return;
+    if (move) {
+      const steps = [...chosen.slice(0, -drawn).fill(0), ...move.slice(-drawn)];
+      choose(chosen.map((at, i) => clamp(at + steps[i], 0, extents[i] - 1)));
+    } else {
+      const here = flatIndex(chosen, extents), after = elements.findIndex(({ wrong }, i) => wrong && i > here);
+      const next = after < 0 ? elements.findIndex(({ wrong }) => wrong) : after;
+      if (next >= 0) choose(unravel(next, extents));
+    }
+    drawOutput();
+    cells.find((cell) => cell.dataset.index === String(chosen)).focus();
     event.preventDefault();
     event.stopPropagation();
-    drawOutput(true);
   }
 
-  const panels = make("div", { class: "panels" },
-    make("div", { class: "panel" }, inputTitle, input), make("div", { class: "panel" }, outputTitle, output));
-  if (given.other) panels.append(returned(scene));
-  if (scene.expected.length) drawOutput();
-  else output.append(make("p", { class: "quiet" }, "The output has no elements."));
-  const readings = given.readings ? make("p", { class: "note" }, `Drawn under ${given.readings}.`) : null;
-  return make("div", { class: "picture" }, sliders.childElementCount ? sliders : null, panels,
-    scene.expected.length ? reads : null, legend(scene), readings);
+  drawOutput();
+  const panels = [...sources.map(({ title, view }) => [title, view]), [outputTitle, output]];
+  if (given.other) panels.push([make("h4", {}, given.other[0]), make("pre", {}, given.other[1])]);
+  return make("div", { class: "picture" }, sliders.childElementCount ? sliders : null,
+    make("div", { class: "panels" }, panels.map((parts) => make("div", { class: "panel" }, parts))),
+    said, legend(given), given.readings ? make("p", { class: "note" }, `Drawn under ${given.readings}.`) : null);
 }
 
-// What one output element is made of, as paragraphs.
-function describe(scene, index) {
-  const { given, expected, got, axes, data } = scene;
-  const flat = flatIndex(index, given.out), wrong = scene.isWrong(flat), free = bit(scene.undefined, flat);
-  const should = free ? "undefined: any value conforms" : exact(expected[flat], given.dtype);
-  const was = got ? exact(got[flat], given.dtype) : given.some?.[flat];
-  const lines = [make("p", {}, make("strong", {}, `output[${index.join(", ")}]`),
-    was === undefined ? "" : ` is ${was}, `, was === undefined ? `: expected ${should}` : `expected ${should}`,
-    wrong ? make("span", { class: "bad-text" }, "  wrong") : "")];
-  if (wrong && got && given.dtype in FLOATS) {
-    const error = Math.abs(Number(got[flat]) - Number(expected[flat]));
-    const allowed = scene.allowed.get(flat);
-    const far = Number.isFinite(error) ? `off by ${rough(error)}, ${rough(error / spacing(expected[flat], given.dtype))} ulp` : "no finite error";
-    lines.push(make("p", {}, `${far}${allowed == null ? "" : `; allowed ${rough(allowed)}`}`));
+// What the output is made from: its plane, and the values that the window of an element reads.
+function sourceOf(given, slider, changed) {
+  const extents = given.shape, texts = given.values.split(" ");
+  const axes = given.axes.map((axis, i) => axisOf(extents[2 + i], axis)), drawn = Math.min(2, axes.length);
+  const inner = axes.slice(0, -drawn), depths = inner.map(() => 0); // the plane of the input
+  const title = make("h4"), view = make("div", { class: "view" });
+  inner.forEach((axis, i) => slider(`input plane, axis ${2 + i}`, axis.ends, () => depths[i], (to) => { depths[i] = to; changed(); }));
+
+  function show(index, stay) {
+    inner.forEach((axis, i) => {
+      if (stay || reads(axis, index[2 + i], depths[i])) return;
+      const nearest = (one, other) => Math.abs(other - depths[i]) < Math.abs(one - depths[i]) ? other : one;
+      const cells = cellsOf(axis, index[2 + i]);
+      depths[i] = cells.length ? cells.reduce(nearest) : clamp(span(axis, index[2 + i])[0], 0, axis.size - 1);
+    });
+    const lead = [...index.slice(0, 2), ...depths], [rows, columns] = planeOf(axes), [r, c] = placeIn(index, axes);
+    const isRead = inner.every((axis, i) => reads(axis, index[2 + i], depths[i]));
+    const outside = inner.map((axis, i) => zone(axis, depths[i]));
+    const cell = (p, q) => {
+      const zones = [zone(rows, p), zone(columns, q), ...outside];
+      const kind = ["over", "pad"].find((name) => zones.includes(name)) ?? "";
+      const value = { over: "✕", pad: "·" }[kind] ?? texts[flatIndex([...lead, ...[p, q].slice(-drawn)], extents)];
+      const read = isRead && reads(rows, r, p) && reads(columns, c, q) ? " read" : "";
+      return { value, kind: `${kind}${read}`, mark: kind ? "blank" : "" };
+    };
+    const frames = outside.some(Boolean) ? [] : [["border", [0, columns.size], [0, rows.size]]];
+    if (isRead) frames.push(["frame", span(columns, c), span(rows, r)]);
+    title.textContent = `${titleOf(given.name, lead, drawn)}, ${given.dtype}`;
+    view.replaceChildren(gridOf([rows, columns], [r, c], cell,
+      { frames, role: "img", "aria-label": "The input with its padding; the window of the chosen output is outlined." }));
   }
-  const spans = axes.map((axis, i) => [axis.start(index[2 + i]), axis.stop(index[2 + i]), ...(axis.dilation > 1 ? [axis.dilation] : [])]);
-  const cells = axes.map((axis, i) => axis.cells(index[2 + i]));
-  const counts = (low, high) => cells.reduce((n, every, i) => n * every.filter((at) => at >= low(axes[i]) && at < high(axes[i])).length, 1);
-  const total = cells.reduce((n, every) => n * every.length, 1);
-  const inner = counts(() => 0, (axis) => axis.size);
-  const padded = counts((axis) => -axis.before, (axis) => axis.size + axis.after);
-  const read = [];
-  const walk = (place) => {
-    if (place.length === axes.length) read.push(data[flatIndex([index[0], index[1], ...place], given.shape)]);
-    else {
-      for (const p of cells[place.length]) if (p >= 0 && p < axes[place.length].size) walk([...place, p]);
-    }
-  };
-  if (inner <= 5000) walk([]);
-  const outside = [padded - inner ? `${padded - inner} of padding` : "", total - padded ? `${total - padded} of overhang` : ""].filter(Boolean).join(" and ");
-  lines.push(make("p", {}, `window ${spans.map((span) => span.join(":")).join(" × ")}, ${total} ${total === 1 ? "cell" : "cells"}${outside ? `, ${outside}` : ""}; reads `,
-    make("code", {}, read.slice(0, 48).map((value) => exact(value, given.dtype)).join("  ") || "nothing"), inner > 48 ? ` and ${inner - 48} more` : ""));
-  if (given.average && read.length) {
-    const divisor = Array.isArray(given.divisor) ? given.divisor[flatIndex(index.slice(2), given.out.slice(2))] : given.divisor;
-    const sum = read.reduce((so, value) => so + Number(value), 0);
-    lines.push(make("p", {}, `sum ${tidy(digitsOf(sum, 9))}, divisor ${divisor}: ${divisor ? tidy(digitsOf(sum / divisor, 9)) : "undefined"}`));
+
+  function read(index) {
+    const places = axes.reduce((before, axis, i) =>
+      before.flatMap((place) => cellsOf(axis, index[2 + i]).map((at) => [...place, at])), [index.slice(0, 2)]);
+    const spans = axes.map((axis, i) => [...span(axis, index[2 + i]), ...(axis.dilation > 1 ? [axis.dilation] : [])].join(":"));
+    return { window: spans.join(" × "), values: places.map((place) => texts[flatIndex(place, extents)]) };
   }
-  return lines;
+  return { title, view, show, read };
 }
 
-// An output of another shape or type than expected.
-function returned(scene) {
-  const { other, got } = scene.given;
-  const title = `returned: ${other.dtype} ${other.shape.join("x")}, expected ${scene.given.dtype} ${scene.given.out.join("x")}`;
-  const panel = make("div", { class: "panel" }, make("h4", {}, title));
-  if (got === undefined) return panel;
-  const found = values(got, other.dtype), last = other.shape.at(-1), lines = [];
-  for (let i = 0; i < Math.min(found.length, last * ROWS); i += last) {
-    lines.push([...found.slice(i, i + Math.min(last, ROWS))].map((value) => brief(value).padStart(8)).join(" "));
+// What is known of the output elements: `was` is what came, where that was kept.
+function elementsOf({ expected, got, known, allowed }) {
+  const came = got?.split(" ") ?? [];
+  let next = 0;
+  return expected.split(" ").map((should, i) => {
+    const text = came[i] ?? "", wrong = text.startsWith("!"), free = should === "?";
+    const was = text.slice(wrong ? 1 : 0) || should, kept = Boolean(text) || (got !== undefined && !known);
+    const label = `${kept ? `${was}, ` : ""}expected ${free ? "undefined" : should}${wrong ? ", wrong" : ""}`;
+    return { wrong, free, kept, was, should, label, allowed: wrong ? allowed?.[next++] : null };
+  });
+}
+
+// What one output element is, should be and is made from, as paragraphs.
+function describe(given, elements, sources, index) {
+  const { wrong, free, kept, was, should, allowed } = elements[flatIndex(index, given.shape)];
+  const lines = [make("p", {}, make("strong", {}, `output[${index.join(", ")}]`), kept ? ` is ${was}, ` : ": ",
+    `expected ${free ? "undefined: any value conforms" : should}`, wrong ? make("span", { class: "bad-text" }, "  wrong") : "")];
+  const error = Math.abs(Number(was) - Number(should)), limit = allowed == null ? "" : `; allowed ${rough(allowed)}`;
+  if (wrong) lines.push(make("p", {}, `${Number.isFinite(error) ? `off by ${rough(error)}` : "no finite error"}${limit}`));
+  for (const { window, values } of sources.map((source) => source.read(index))) {
+    const code = make("code", {}, values.slice(0, 48).join("  ") || "nothing");
+    lines.push(make("p", {}, `window ${window} reads `, code, values.length > 48 ? ` and ${values.length - 48} more` : ""));
   }
-  panel.append(make("pre", {}, lines.join("\n")));
-  return panel;
-}
-
-function legend(scene) {
-  const { axes, given } = scene;
-  const some = (test) => axes.some(test);
-  const key = (name, text, extra) => make("li", {}, shape("svg", { "aria-hidden": "true" }, shape("rect", { class: name, x: 1, y: 1, width: 14, height: 10 }), extra), text);
-  return make("ul", { class: "legend" },
-    some((axis) => axis.before || axis.after) ? key("cell pad", "padding (·)") : null,
-    some((axis) => axis.high > axis.size + axis.after || axis.low < -axis.before) ? key("cell over", "overhang (×)") : null,
-    key("frame", "window of the output element"),
-    given.wrong || given.some ? key("cell wrong", "wrong (≠ what was expected)", shape("path", { class: "corner", d: "M15 1h-6l6 6z" })) : null,
-    given.some ? make("li", {}, `the output was not kept: ${Object.keys(given.some).length} of ${given.wrongs} wrong elements are known`) : null,
-    given.undefined ? key("cell free", "undefined, any value conforms") : null);
-}
-
-// Too large for its values: the geometry to scale.
-function sketch(scene) {
-  const { given, rows, columns } = scene;
-  const wide = columns.high - columns.low, high = rows.flat ? wide / 12 : rows.high - rows.low;
-  const scale = Math.min(420 / wide, 260 / high), pad = 14;
-  const x = (q) => pad + (q - columns.low) * scale, y = (p) => pad + (rows.flat ? p * high * scale : (p - rows.low) * scale);
-  const index = firstShown(scene);
-  // Of windows that are not even, only that of the worst element is known.
-  const known = (axis, at) => axis.count === 1 ? 0 : at;
-  const r = rows.flat ? 0 : known(rows, index.at(-2)), c = known(columns, index.at(-1));
-  const svg = shape("svg", { width: wide * scale + 2 * pad, height: high * scale + 2 * pad, role: "img", "aria-label": "The shape of the input to scale" });
-  const box = (name, x1, x2, y1, y2) => svg.append(shape("rect", { class: name, x: x(x1), y: y(y1), width: (x2 - x1) * scale, height: y(y2) - y(y1) }));
-  box("cell over", columns.low, columns.high, rows.low, rows.high);
-  box("cell pad", -columns.before, columns.size + columns.after, -rows.before, rows.size + rows.after);
-  box("cell", 0, columns.size, 0, rows.size);
-  box("frame", columns.start(c), columns.stop(c), rows.start(r), rows.stop(r));
-  svg.append(shape("text", { class: "value", x: x(columns.size / 2), y: y(rows.size / 2) }, given.shape.join(" × ")));
-  return make("div", { class: "picture" },
-    make("p", { class: "quiet" }, `Too large for its values to be kept here: ${given.dtype} ${given.shape.join("x")} to ${given.out.join("x")}. To scale, with the window of output[${index.join(", ")}]:`),
-    make("div", { class: "view" }, svg), legend(scene));
+  const which = given.which?.[flatIndex(index.slice(2), given.shape.slice(2))] ?? 0;
+  return [...lines, make("p", {}, `expected${given.made[which]}`)];
 }

@@ -1,14 +1,11 @@
-"""What a browser needs to draw a failing vector: geometry, values, and which elements are wrong."""
+"""What a page's script draws of a failing vector: the drawing, and what came instead."""
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
-from math import prod
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from conformance.batch import batch_of
 from conformance.dtypes import name_of
@@ -17,17 +14,22 @@ from conformance.judging.closeness import compare_outputs
 from conformance.judging.explanations import Elements, elements, nearest_outcome
 from conformance.judging.judge import answers_of
 from conformance.operators import operator_named
-from conformance.operators.pipeline import Plan
 from conformance.record.report import Result
 from conformance.report import values as words
-from conformance.report.drawing import documented, plan_of
+from conformance.report.drawing import OVERHANG, PADDING, UNDEFINED, Axis, Grid
 from conformance.report.html.json_data import TrustedText
+from conformance.report.text_drawing import as_text
+from conformance.report.vector_drawing import Scene, draw, made_from, scene_of
 from conformance.report.vector_report import no_windows
-from conformance.vector import ARITHMETIC, UNDEFINED, Array, Combination, Values, Vector, outputs_of
+from conformance.vector import ARITHMETIC, Array, Combination, Values, Vector, outputs_of
 from conformance.vectorfile.verify import misshapen
 
 LARGEST = 1 << 14
 """Elements of an array whose values a page holds; of larger ones it shows the geometry."""
+_MOST = 16
+"""Rows and columns of an output of another shape or type."""
+_WIDTH = 100
+_KEYS = {PADDING: "pad", OVERHANG: "over", UNDEFINED: "free"}
 
 
 def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict[str, Any]:
@@ -41,64 +43,121 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
     outcome, returned = _nearest(vector, result, required)
     if outcome is None:
         return {"note": f"No windows to draw. {' '.join(no_windows(vector, operator))}"}
-    if operator.is_gradient or operator.scatters:
-        return {"note": f"Who gave what to a cell: conformance show {vector.case.id}"}
     if misshapen(vector):
         return {"note": "No drawing: the answers have not the shapes of the attributes."}
-    combination = _chosen(outcome, required)
+    expected = outcome.outputs[0].values
+    worst = result.worst.index if result.worst else (0,) * expected.ndim
     try:
-        plan = plan_of(vector, operator, outcome, combination)
+        scene = scene_of(vector, operator, outcome, _chosen(outcome, required))
+        drawn = draw(scene, worst[:2], worst[2:])
     except ConformanceError as error:
         return {"note": f"No drawing: {error}"}
-    expected, addends = outcome.outputs[0].values, outcome.outputs[0].addends
-    named = {k: v for k, v in combination.items() if k not in ARITHMETIC}
-    data = vector.case.data
-    large = max(data.size, expected.size) > LARGEST
-    worst = result.worst.index if result.worst else (0,) * expected.ndim
-    drawn: dict[str, Any] = {
-        "average": operator.reduction.sums,
-        "dtype": name_of(data.dtype),
-        "shape": data.shape,
-        "out": expected.shape,
-        "axes": [*_axes(plan, worst[2:] if large else None)],
-        "readings": ", ".join(words.attribute(*reading) for reading in named.items()),
+    is_pooling = not (operator.is_gradient or operator.scatters)
+    if not is_pooling or max(vector.case.data.size, expected.size) > LARGEST:
+        return {"text": TrustedText(as_text(drawn, _WIDTH))}
+    named = [words.attribute(*r) for r in scene.readings.items() if r[0] not in ARITHMETIC]
+    return {
+        "shape": expected.shape,
         "worst": worst,
+        "sources": [_source(grid) for grid in drawn.sources],
+        "expected": _joined(_expected(drawn.results[0])),
+        **_returned(result, drawn.results[0], returned),
+        **_made_from(scene),
+        "legend": [_KEYS[mark] for mark in drawn.legend if mark in _KEYS],
+        "readings": ", ".join(named),
     }
-    if large:
-        return drawn
-    drawn["data"], drawn["expected"] = _base64(data), _base64(expected)
-    drawn["divisor"] = _divisor(plan)
-    if (addends == UNDEFINED).any():
-        drawn["undefined"] = _bits(addends == UNDEFINED)
-    return drawn | _returned(result, expected, returned)
 
 
-def _returned(result: Result, expected: Array, returned: Elements | None) -> dict[str, Any]:
-    """Return what the backend gave: all of it, or the two elements that a report names."""
+def _source(grid: Grid) -> dict[str, Any]:
+    return {
+        "name": grid.name,
+        "dtype": name_of(grid.values.dtype),
+        "shape": grid.values.shape,
+        "values": _joined(_texts(grid.values, words.short)),
+        "axes": [_axis(axis) for axis in grid.axes],
+    }
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    """Return windows as their starts and lengths, and what differs from an axis without more."""
+    lengths = [stop - start for start, stop in axis.windows]
+    ends, pads = (axis.low, axis.high), axis.pads
+    more = {
+        "pads": pads if pads != (0, 0) else None,
+        "ends": ends if ends != (-pads[0], axis.size + pads[1]) else None,
+        "dilation": axis.dilation if axis.dilation > 1 else None,
+    }
+    return {
+        "start": [start for start, _ in axis.windows],
+        "length": lengths if len(set(lengths)) > 1 else lengths[0],
+        **{name: value for name, value in more.items() if value},
+    }
+
+
+def _made_from(scene: Scene) -> dict[str, Any]:
+    """Return how elements are made, and by spatial position which of these it is."""
+    texts = [made_from(scene, place) for place in np.ndindex(scene.plan.extent)]
+    distinct = list(dict.fromkeys(texts))
+    which = {"which": [distinct.index(text) for text in texts]} if len(distinct) > 1 else {}
+    return {"made": distinct, **which}
+
+
+def _returned(result: Result, drawn: Grid, returned: Elements | None) -> dict[str, Any]:
+    """Return what the backend gave: all of it, or the two elements that a report names.
+
+    An element of "got" is empty where it is as expected or not known, and "!" is before a wrong
+    one.
+    """
     output = None if result.output is None else outputs_of(result.output)[0]
-    worst = result.worst
+    worst, expected = result.worst, drawn.values
     if returned is not None:
         bounds = returned.bound[returned.wrong].tolist()
         # JSON has no infinity; a bound that admits everything is none.
         allowed = [float(f"{bound:.3g}") if np.isfinite(bound) else None for bound in bounds]
-        return {
-            "got": _base64(returned.got),
-            "wrong": _bits(returned.wrong),
-            "allowed": allowed,
-        }
-    if output is not None and output.size <= LARGEST and output.ndim == expected.ndim:
-        return {"other": {"shape": output.shape, "dtype": name_of(output.dtype)}} | (
-            {"got": _base64(output)} if output.size else {}
-        )
+        pairs = zip(_exact(returned.got), _exact(returned.expected), strict=True)
+        got = [
+            f"!{text}" if wrong else "" if defined and text == should else text
+            for (text, should), wrong, defined in zip(
+                pairs, returned.wrong, returned.defined, strict=True
+            )
+        ]
+        return {"got": _joined(got), "allowed": allowed}
+    if output is not None and output.ndim == expected.ndim:
+        shapes = [f"{name_of(a.dtype)} {words.shape(a.shape)}" for a in (output, expected)]
+        rows = output.reshape(-1, output.shape[-1] or 1)[:_MOST, :_MOST].tolist()
+        lines = [" ".join(words.short(value).rjust(8) for value in row) for row in rows]
+        return {"other": [f"returned: {shapes[0]}, expected {shapes[1]}", "\n".join(lines)]}
     if worst is None or worst.number:
         return {}
     named = {worst.first_index: worst.first_got} if worst.first_index else {}
     named |= {worst.index: worst.got}
-    flat = {
-        int(np.ravel_multi_index(index, expected.shape)): words.exact(value, result.worst_dtype)
-        for index, value in named.items()
-    }
-    return {"some": flat, "wrongs": worst.wrong}
+    got = [""] * expected.size
+    for index, value in named.items():
+        place = int(np.ravel_multi_index(index, expected.shape))
+        got[place] = f"!{words.exact(value, result.worst_dtype)}"
+    return {"got": _joined(got), "known": f"{len(named)} of {worst.wrong}"}
+
+
+def _expected(grid: Grid) -> list[str]:
+    assert grid.defined is not None
+    pairs = zip(_exact(grid.values), grid.defined.ravel().tolist(), strict=True)
+    return [text if defined else UNDEFINED.glyph for text, defined in pairs]
+
+
+def _exact(array: Array) -> list[str]:
+    return _texts(array, lambda value: words.exact(value, name_of(array.dtype)))
+
+
+def _texts(array: Array, write: Callable[[Any], str]) -> list[str]:
+    """Return elements as texts; equal ones are written once."""
+    bits = array.ravel().view(f"u{array.dtype.itemsize}")
+    _, first, which = np.unique(bits, return_index=True, return_inverse=True)
+    texts = [write(value) for value in array.ravel()[first]]
+    return [texts[number] for number in which.tolist()]
+
+
+def _joined(texts: list[str]) -> TrustedText:
+    return TrustedText(" ".join(texts))
 
 
 def _nearest(
@@ -132,41 +191,6 @@ def _meets(combination: Combination, required: Mapping[str, str]) -> bool:
 
 
 def _chosen(outcome: Values, required: Mapping[str, str]) -> Combination:
-    """Return a combination of readings of an outcome, without what no document has."""
+    """Return a combination of readings of an outcome."""
     admitted = [c for c in outcome.readings if _meets(c, required)] or list(outcome.readings)
-    return documented(admitted[0]) if admitted else {}
-
-
-def _axes(plan: Plan, only: Sequence[int] | None) -> Iterator[dict[str, Any]]:
-    """Yield pads and windows per spatial axis: evenly spaced ones as four numbers.
-
-    Of others, all or `only` that with the given position.
-    """
-    for axis, ((start, stop, dilation), pads) in enumerate(
-        zip(plan.windows.axes, plan.pads, strict=True)
-    ):
-        given: dict[str, Any] = {"pads": pads}
-        if dilation > 1:
-            given["dilation"] = dilation
-        steps, cells = np.unique(np.diff(start)), np.unique(stop - start)
-        if len(steps) <= 1 and len(cells) == 1:
-            even = [start[0], steps[0] if len(steps) else 1, cells[0], len(start)]
-            yield given | {"even": [int(number) for number in even]}
-        else:
-            part = slice(None) if only is None else slice(only[axis], only[axis] + 1)
-            yield given | {"start": start[part].tolist(), "stop": stop[part].tolist()}
-
-
-def _divisor(plan: Plan) -> int | list[int]:
-    """Return the divisor per output position in C order; one number where all are equal."""
-    divisors: list[int] = plan.divisor.ravel().tolist()
-    return divisors[0] if len(set(divisors)) == 1 else divisors
-
-
-def _base64(array: Array) -> TrustedText:
-    little = array.dtype.newbyteorder("<") if prod(array.shape) else array.dtype
-    return TrustedText(b64encode(array.astype(little).tobytes()), "ascii")
-
-
-def _bits(mask: npt.NDArray[np.bool_]) -> TrustedText:
-    return TrustedText(b64encode(np.packbits(mask.ravel(), bitorder="little").tobytes()), "ascii")
+    return admitted[0] if admitted else {}

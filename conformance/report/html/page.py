@@ -22,7 +22,7 @@ from conformance.report.html.json_data import shown
 if TYPE_CHECKING:
     from conformance.vectorfile import VectorSet
 
-_SCRIPTS = ("values.js", "grids.js", "draw.js", "list.js", "page.js")
+_SCRIPTS = ("values.js", "draw.js", "list.js", "page.js")
 _TEMPLATES = ("page.html", "blocks.html", "figures.html")
 _PARTS = 200
 """Parts of a series that are there; a script, if any, fills in the blocks of those after some."""

@@ -1,40 +1,43 @@
-"""Planes of cells as text."""
+"""Drawings as text."""
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.report.document import plain
-from conformance.report.grid import Axis, Sheet, draw_grid, places, side_by_side
+from conformance.report.drawing import Axis, Grid
+from conformance.report.text_drawing import Sheet, draw_grid, places, side_by_side
 
 
 @st.composite
 def axes(draw):
-    """Draw an axis with windows, one of them outlined."""
-    low = draw(st.integers(-5, 0))
-    high = draw(st.integers(1, 300))
-    start = draw(st.integers(low, high - 1))
-    stop = draw(st.integers(start + 1, high))
-    more = draw(st.lists(st.tuples(st.integers(low, high - 1), st.integers(1, 9)), max_size=6))
-    others = [(begin, min(begin + size, high)) for begin, size in more]
+    """Draw an axis with windows, and the number of one of them."""
+    before, size = draw(st.integers(0, 5)), draw(st.integers(1, 300))
+    start = draw(st.integers(-before, size - 1))
+    stop = draw(st.integers(start + 1, size))
+    more = draw(st.lists(st.tuples(st.integers(-before, size - 1), st.integers(1, 9)), max_size=6))
+    others = [(begin, min(begin + cells, size)) for begin, cells in more]
     windows = tuple(sorted([(start, stop), *others]))
-    return Axis(low, high, (start, stop), windows, windows.index((start, stop)))
+    return Axis(size, windows, (before, 0)), windows.index((start, stop))
 
 
 @given(axes(), st.integers(7, 40))
-def test_places_keep_the_ends_and_the_outline(axis, room):
+def test_places_keep_the_ends_and_the_outline(drawn, room):
     """Both ends and both edges of the outline are shown in the room there is."""
-    shown = places(axis, room)
+    axis, chosen = drawn
+    shown = places(axis, chosen, room)
+    start, stop = axis.windows[chosen]
     assert len(shown) <= room
-    assert {axis.low, axis.high - 1, axis.outline[0], axis.outline[1] - 1} <= set(shown)
+    assert {axis.low, axis.high - 1, start, stop - 1} <= set(shown)
 
 
 @given(axes(), st.integers(7, 40))
-def test_places_mark_exactly_the_gaps(axis, room):
+def test_places_mark_exactly_the_gaps(drawn, room):
     """Positions ascend; a mark stands for two or more that are left out."""
-    shown = places(axis, room)
+    shown = places(*drawn, room)
     for before, after in pairwise(shown):
         if before is not None and after is not None:
             assert after == before + 1
@@ -45,21 +48,23 @@ def test_places_mark_exactly_the_gaps(axis, room):
 
 def test_places_of_a_huge_axis_are_found_at_once():
     """A file may claim any extent: nothing is as long as the axis."""
-    assert places(Axis(-(10**15), 10**15, (0, 1)), 9)[0] == -(10**15)
+    assert places(Axis(10**15, pads=(10**15, 0)), 0, 9)[0] == -(10**15)
 
 
-def number(p: int, q: int) -> tuple[str, str]:
-    """Return a cell that shows its position."""
-    return f"{10 * p + q}", ""
+def grid_of(rows, columns, values):
+    """Return a plane, given its axes with the numbers of their windows."""
+    (down, r), (across, c) = rows, columns
+    return Grid("title", values, (down, across), (), (r, c))
 
 
 def test_a_small_plane_is_drawn_in_full():
     """Bars above and posts beside give the windows; the chosen one is outlined."""
-    rows = Axis(0, 3, (1, 3), ((0, 2), (1, 3)), 1)
-    columns = Axis(0, 4, (0, 2), ((0, 2), (2, 4)), 0)
-    lines = draw_grid("title", rows, columns, number, width=40, height=9)
+    rows = Axis(3, ((0, 2), (1, 3))), 1
+    columns = Axis(4, ((0, 2), (2, 4))), 0
+    values = np.add.outer([0, 10, 20], [0, 1, 2, 3])
+    lines = draw_grid(grid_of(rows, columns, values), width=40, height=9)
     assert [plain(line) for line in lines.lines()] == [
-        "title",
+        "title[:, :]",
         "      ├─0─┤ ├─1─┤",
         "       0  1  2  3",
         "  0┬0  0  1  2  3",
@@ -73,8 +78,8 @@ def test_a_small_plane_is_drawn_in_full():
 @given(axes(), axes(), st.integers(60, 120))
 def test_a_drawing_fits_its_width(rows, columns, width):
     """Any plane of small numbers fits in 60 columns and more."""
-    digit = lambda p, q: (str((p + q) % 10), "")  # noqa: E731
-    assert draw_grid("", rows, columns, digit, width=width, height=9).width <= width
+    digits = np.add.outer(np.arange(rows[0].size), np.arange(columns[0].size)) % 10
+    assert draw_grid(grid_of(rows, columns, digits), width=width, height=9).width <= width
 
 
 def sheet(*lines):

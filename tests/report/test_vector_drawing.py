@@ -11,7 +11,7 @@ from support.effort import examples
 from support.random_cases import cases as any_case
 from support.report_samples import PADDED, PLAIN, case, counted
 
-from conformance.cases.sweep.sweep_model import cases_of
+from conformance.cases.sweep.sweep_model import case_of, cases_of
 from conformance.cases.sweep.worked_examples import examples as worked_examples
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS, vector_of
@@ -273,3 +273,120 @@ def test_a_mean_of_quantised_integers_says_its_scales():
     said = " ".join(" ".join(text_of(vector_of(case))).split())
     assert "= 11: the sum of both cells" in said
     assert "divided by 2, times 0.5 / 0.25, rounded to an integer, plus 1" in said
+
+
+GRADIENT = {"kernel": [2], "strides": [1], "pads_begin": [0], "pads_end": [0]}
+
+
+def said_of(case, output, **readings):
+    """Return what is shown of an element of a gradient."""
+    return "\n".join(text_of(vector_of(case), 120, output=output, readings=readings))
+
+
+def shown(operator, attributes, output, **readings):
+    """Return the text of a gradient of three windows over 1 3 2 2."""
+    data = np.array([[[1, 3, 2, 2]]], np.float32)
+    inputs = (np.array([[[4, 10, 6]]], np.float32), data)
+    case = case_of(operator, attributes, inputs, pattern="x")
+    return said_of(case, output, **readings)
+
+
+ALL, NOTHING = "the cell gets all of it", "the cell gets nothing"
+TIED = "one of 2 cells that hold the maximum (gradient-of-ties="
+
+
+@pytest.mark.parametrize(
+    ("output", "readings", "lines"),
+    [
+        (
+            (1,),
+            {},
+            [
+                "gradient of data[0, 0, 1] = 14: the sum of the shares of 2 windows",
+                f"gradient[0, 0, 0] = 4: {ALL}, since it holds the maximum",
+                f"gradient[0, 0, 1] = 10: {ALL}, since it holds the maximum",
+            ],
+        ),
+        (
+            (2,),
+            {},
+            [
+                f"gradient[0, 0, 1] = 10: {NOTHING}, since it does not hold the maximum",
+                f"gradient[0, 0, 2] = 6: {ALL}, as {TIED}first)",
+            ],
+        ),
+        (
+            (3,),
+            {},
+            [
+                "gradient of data[0, 0, 3] = 0: the share of 1 window",
+                f"gradient[0, 0, 2] = 6: {NOTHING}, though it is {TIED}first)",
+            ],
+        ),
+        ((3,), {"gradient-of-ties": "last"}, [f"gradient[0, 0, 2] = 6: {ALL}, as {TIED}last)"]),
+        ((3,), {"gradient-of-ties": "shared"}, [f"the cell gets 0.5 of it, as {TIED}shared)"]),
+    ],
+)
+def test_a_maximum_gives_to_the_cell_that_it_chose(output, readings, lines):
+    """Windows that hold the cell are listed, with its share; of equal maxima a reading chooses."""
+    text = shown("MaxPool-1-backward", GRADIENT, output, **readings)
+    for line in lines:
+        assert line in text
+
+
+def test_an_average_is_divided():
+    """By the divisor of each window."""
+    text = shown("AvgPool-1-backward", {**GRADIENT, "exclude_pad": True}, (0,))
+    assert "gradient of data[0, 0, 0] = 2: the share of 1 window" in text
+    assert "gradient[0, 0, 0] = 4: the cell gets it divided by 2" in text
+
+
+def test_a_norm_has_a_derivative():
+    """It is x / norm for p = 2."""
+    text = shown("ONNX-LpPool-22-backward", {"kernel_shape": [2]}, (1,))
+    assert "= 4: the cell gets it times 0.948683, the derivative of the 2-norm" in text
+
+
+def test_a_cell_between_windows_gets_nothing():
+    """Strides are longer than the kernel."""
+    given = {**GRADIENT, "kernel": [1], "strides": [3]}
+    inputs = (np.ones((1, 1, 2), np.float32), np.ones((1, 1, 4), np.float32))
+    case = case_of("MaxPool-1-backward", given, inputs, pattern="x")
+    assert "gradient of data[0, 0, 1] = 0: no window holds it" in said_of(case, (1,))
+
+
+DATA, INDICES = np.array([[[5.0, 6.0, 7.0]]], np.float32), np.array([[[0, 3, 3]]])
+
+
+def unpooled(**options):
+    """Return the drawing of an unpooling as lines."""
+    case = Case("case", "PyTorch-max_unpool1d", {"kernel_size": 2}, (DATA, INDICES))
+    return text_of(vector_of(case), **options)
+
+
+def test_data_indices_and_output_are_drawn_with_a_cell_and_where_it_goes():
+    lines = unpooled()
+    begin = next(number for number, line in enumerate(lines) if line.startswith("data["))
+    assert lines[begin : begin + 8] == [
+        "data[0, 0, :]    indices[0, 0, :]    expected[0, 0, :]",
+        " 0 1 2            0 1 2               0 1 2 3 4 5",
+        "┏━┓              ┏━┓                 ┏━┓",
+        "┃5┃6 7           ┃0┃3 3              ┃5┃0 0 ? 0 0",
+        "┗━┛              ┗━┛                 ┗━┛",
+        "",
+        "expected[0, 0, 0] = 5",
+        "data[0, 0, 0] = 5, of index 0, goes there",
+    ]
+
+
+def test_what_goes_to_a_cell_that_is_asked_for_is_said():
+    assert "expected[0, 0, 1] = 0: no cell goes there" in unpooled(output=(1,))
+    lines = unpooled(output=(3,))
+    assert "expected[0, 0, 3] is undefined: any value conforms" in lines
+    assert "data[0, 0, 1] = 6, of index 3, goes there" in lines
+    assert "data[0, 0, 2] = 7, of index 3, goes there" in lines
+
+
+def test_a_cell_that_is_not_there_is_refused():
+    with pytest.raises(UsageError, match="output 6 does not exist"):
+        unpooled(output=(6,))

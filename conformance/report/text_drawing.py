@@ -1,53 +1,109 @@
-"""A plane of cells as lines of text: windows as bars along two edges, one region outlined."""
+"""A drawing as lines of text: windows as bars along two edges of a grid, one region outlined."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
+from conformance.report import document as doc
 from conformance.report.document import Span, Tone
+from conformance.report.drawing import Axis, Drawing, Grid
 
-Cell = Callable[[int, int], tuple[str, Tone]]
+_Cell = Callable[[int, int], tuple[str, Tone]]
 """Returns text and tone of the cell at a row and a column."""
 Places = list[int | None]
 """The positions drawn along an axis, None for a mark that some are left out."""
 
 _LANES = 4  # bars that lie side by side
 _FEWEST = 7  # places for both ends, both edges of the outline, and the marks between them
+_LINES = 26  # with the texts around them, the grids fit a terminal of 40 lines
+_ROWS = ((16, 16), (12, 8), (10, 7))
+"""Rows of cells in grids of sources and of results; the first pair that fits is used."""
+_FLAT = Axis(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """The positions low:high of one axis, what to outline, and the windows to draw as bars.
-
-    `outline` is a start:stop within the axis; `windows` are start:stop per output index, the one
-    numbered `chosen` drawn like the outline. `named` says whether to write the positions.
-    """
-
-    low: int
-    high: int
-    outline: tuple[int, int]
-    windows: tuple[tuple[int, int], ...] = ()
-    chosen: int = 0
-    named: bool = True
+def blocks(drawing: Drawing, width: int) -> Iterator[doc.Block]:
+    """Yield a drawing about `width` wide, and what is said of it."""
+    yield doc.Drawing(_picture(drawing, width).lines())
+    yield doc.Paragraph("")
+    yield from map(doc.Paragraph, _said(drawing))
 
 
-def places(axis: Axis, room: int) -> Places:
+def as_text(drawing: Drawing, width: int) -> str:
+    """Return the same as plain text."""
+    lines = [*_picture(drawing, width).lines(), "", *_said(drawing)]
+    return "\n".join(map(doc.plain, lines))
+
+
+def _said(drawing: Drawing) -> Iterator[doc.Text]:
+    yield from drawing.said
+    legend: list[str | Span] = []
+    for mark in drawing.legend:
+        between = "   " if mark is not drawing.legend[-1] else ""
+        legend += [Span(mark.glyph, mark.tone), f" {mark.meaning}{between}"]
+    if legend:
+        yield tuple(legend)
+
+
+def _picture(drawing: Drawing, width: int) -> Sheet:
+    """Draw the axes that are not part of a plane, and the grids below."""
+    picture = Sheet()
+    for grid in drawing.sources:
+        for number, axis in enumerate(grid.axes[: -grid.drawn]):
+            if axis.windows:
+                picture.paste(_draw_axis(grid, number, width), picture.height, 0)
+                picture.new_line()
+    for sources, results in _ROWS:
+        grids = side_by_side(
+            [
+                *(draw_grid(grid, width=width, height=sources) for grid in drawing.sources),
+                *(draw_grid(grid, width=width, height=results) for grid in drawing.results),
+            ],
+            width=width,
+        )
+        if picture.height + grids.height <= _LINES:
+            break
+    picture.paste(grids, picture.height, 0)
+    return picture
+
+
+def _draw_axis(grid: Grid, number: int, width: int) -> Sheet:
+    """Draw an axis that is not part of the plane: its windows and the position of the plane."""
+    axis, shown = grid.axes[number], grid.lead[2 + number]
+
+    def cell(_p: int, q: int) -> tuple[str, Tone]:
+        mark = axis.beside(q)
+        return (mark.glyph, mark.tone) if mark else ("▲" if q == shown else " ", "strong")
+
+    title = f"axis {2 + number}: the plane at {shown}"
+    rows, columns = _View(_FLAT), _View(axis, grid.chosen[number])
+    return _draw(title, rows, columns, cell, width=width, height=1, box=False)
+
+
+def draw_grid(grid: Grid, *, width: int, height: int) -> Sheet:
+    """Return a drawing about `width` wide that shows at most `height` rows of cells."""
+    *above, columns = map(_View, grid.axes[-2:], grid.chosen[-2:])
+    rows = above[0] if above else _View(_FLAT)
+    return _draw(grid.title, rows, columns, grid.cell, width=width, height=height)
+
+
+def places(axis: Axis, chosen: int, room: int) -> Places:
     """Return what to draw of an axis in `room` places (at least 7).
 
-    The ends of the axis and the edges of the outline stay, with as much around them as fits.
+    The ends of the axis and the edges of a window stay, with as much around them as fits.
     """
-    if axis.high - axis.low <= room:
-        return list(range(axis.low, axis.high))
+    low, high = axis.low, axis.high
+    if high - low <= room:
+        return list(range(low, high))
     room = max(room, _FEWEST)
-    start, stop = axis.outline
+    start, stop = axis.span(chosen)
     shown: set[int] = set()
     for away in range(room):
-        inward = (start + away, stop - 1 - away, axis.low + away, axis.high - 1 - away)
+        inward = (start + away, stop - 1 - away, low + away, high - 1 - away)
         for position in (*inward, start - away, stop - 1 + away):
-            if axis.low <= position < axis.high and len(_marked({*shown, position})) <= room:
+            if low <= position < high and len(_marked({*shown, position})) <= room:
                 shown.add(position)
     return _marked(shown)
 
@@ -65,28 +121,25 @@ def _marked(positions: set[int]) -> Places:
     return marked
 
 
-def draw_grid(
+def _draw(
     title: str,
-    rows: Axis,
-    columns: Axis,
-    cell: Cell,
+    rows: _View,
+    columns: _View,
+    cell: _Cell,
     *,
     width: int,
     height: int,
     box: bool = True,
 ) -> Sheet:
-    """Return a drawing about `width` wide that shows at most `height` rows of cells.
-
-    Without a `box` only the sides of the outline are drawn.
-    """
-    down = _View(rows, places(rows, height))
+    """Return a drawing of a plane; without a `box` only the sides of the outline are drawn."""
+    down = rows.within(height)
     lanes = down.lanes()
     lane = 1 + max((len(str(number)) for bars in lanes for number in bars), default=0)
     left = len(lanes) * lane + max(map(len, down.names))
-    wide = _View(columns, places(columns, (width - left - 1) // 2))
+    wide = columns.within((width - left - 1) // 2)
     texts = [text for line in _cells(cell, down, wide) for text, _ in line]
     size = max(map(len, [*texts, *wide.names]))
-    across = _View(columns, places(columns, (width - left - 1) // (size + 1)), left + 1, size)
+    across = columns.within((width - left - 1) // (size + 1), left + 1, size)
 
     sheet = Sheet()
     sheet.put(sheet.new_line(), 0, title, "title")
@@ -103,12 +156,22 @@ def draw_grid(
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """An axis and what is shown of it; across a line, where and how wide."""
+    """An axis with the window that is outlined, and what is shown of it; where and how wide."""
 
     axis: Axis
-    shown: Places
+    chosen: int = 0
+    shown: Places = field(default_factory=list)
     left: int = 0
     size: int = 0
+
+    def within(self, room: int, left: int = 0, size: int = 0) -> _View:
+        """Return what is shown in so many places, each `size` wide, the first at `left`."""
+        return _View(self.axis, self.chosen, places(self.axis, self.chosen, room), left, size)
+
+    @property
+    def outline(self) -> tuple[int, int]:
+        """Start and stop of the window that is outlined."""
+        return self.axis.span(self.chosen)
 
     @property
     def xs(self) -> list[int]:
@@ -116,7 +179,7 @@ class _View:
 
     @property
     def names(self) -> list[str]:
-        if not self.axis.named:
+        if self.axis is _FLAT:
             return [""] * len(self.shown)
         return ["…" if position is None else str(position) for position in self.shown]
 
@@ -133,7 +196,7 @@ class _View:
 
     def tone(self, number: int) -> Tone:
         """Return the tone of the bar of a window."""
-        return "chosen" if number == self.axis.chosen else "window"
+        return "chosen" if number == self.chosen else "window"
 
     def lanes(self) -> list[list[int]]:
         """Sort the windows that can be seen into lanes without overlap, the chosen one first."""
@@ -145,7 +208,7 @@ class _View:
             if bisect_left(positions, start) < bisect_left(positions, stop)
         ]
         lanes: list[list[int]] = []
-        for number in sorted(seen, key=lambda number: number != self.axis.chosen):
+        for number in sorted(seen, key=lambda number: number != self.chosen):
             start, stop = windows[number]
             for lane in lanes:
                 if all(windows[n][0] >= stop or windows[n][1] <= start for n in lane):
@@ -157,7 +220,7 @@ class _View:
         return lanes
 
 
-def _cells(cell: Cell, down: _View, across: _View) -> list[list[tuple[str, Tone]]]:
+def _cells(cell: _Cell, down: _View, across: _View) -> list[list[tuple[str, Tone]]]:
     def shown(p: int | None, q: int | None) -> tuple[str, Tone]:
         if p is None or q is None:
             return ("⋮" if q is not None else "…" if p is not None else " "), "quiet"
@@ -181,11 +244,11 @@ def _draw_bars(sheet: Sheet, across: _View) -> None:
             sheet.put(y, xs[first], label.center(room), across.tone(number))
 
 
-def _draw_cells(sheet: Sheet, cell: Cell, down: _View, across: _View, *, box: bool) -> list[int]:
+def _draw_cells(sheet: Sheet, cell: _Cell, down: _View, across: _View, *, box: bool) -> list[int]:
     """Draw cells and the outline; return the line of each row."""
     xs, size = across.xs, across.size
-    top, bottom = down.extent(down.axis.outline)
-    first, last = across.extent(across.axis.outline)
+    top, bottom = down.extent(down.outline)
+    first, last = across.extent(across.outline)
     begin, end = xs[first] - 1, xs[last] + size
     ys: list[int] = []
     for i, line in enumerate(_cells(cell, down, across)):
