@@ -86,7 +86,6 @@ def _other_runs() -> Iterator[tuple[str, list[Run]]]:
         "no variations": ("--variations", "none"),
         "in process": ("--in-process",),
         "two workers": ("--jobs", "2"),
-        "executor": ("--executor", "process", "--jobs", "2"),
         "required": ("--require", "overhang-divisor=whole-kernel"),
         "profile": ("--profile", "torch"),
         "extensions": ("--allow-extensions",),

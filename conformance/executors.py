@@ -1,35 +1,29 @@
-"""Executors for work that is too much for one process, as in concurrent.futures.
-
-There are two kinds: processes on this machine, and a Dask cluster that runs already. Another kind
-is a function that opens it, and a name in `executor_named`.
-"""
+"""Processes that share work on this machine: `--jobs`. A cluster is in `conformance.cluster`."""
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED as FIRST
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
-from functools import partial
-from multiprocessing import active_children, get_context, parent_process
-from multiprocessing.process import BaseProcess
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection
 from typing import Any, NoReturn, TypeVar
 
-from conformance.errors import ConformanceError, UsageError
-from conformance.interrupts import held
-from conformance.settings import Machines, check_jobs
+from conformance.errors import ConformanceError
+from conformance.files import Closable
+from conformance.settings import check_jobs
 
 _Task = TypeVar("_Task")
 _Result = TypeVar("_Result")
 _TRIES = 3
 _MOST_SUBMITTED = 64
 """Tasks submitted at a time: their results wait in memory until they are taken."""
-_SECONDS = 10
-"""How long a scheduler of Dask may take to answer."""
 _GRACE = 1.0
 """Seconds that a process has to end what it has started."""
 
@@ -41,62 +35,139 @@ def usable_cpus() -> int:
     return os.cpu_count() or 1
 
 
-def executor_named(name: str, jobs: int = 1) -> Machines:
-    """Return a function that opens an executor: "process", with `jobs` of them, or "dask:ADDRESS".
+def completed(
+    jobs: int, function: Callable[[_Task], _Result], tasks: Iterable[_Task]
+) -> Iterator[tuple[_Task, _Result]]:
+    """Yield each task with its result, as so many processes finish them.
 
-    Raises UsageError for another name; opening raises it where there is no such cluster.
+    Raises what the function raises, and what `Processes` does.
     """
-    if name == "process":
-        return partial(_processes, jobs)
-    kind, colon, address = name.partition(":")
-    if kind == "dask" and colon:
-        if not address:
-            raise UsageError("executor dask: name its scheduler, dask:tcp://HOST:PORT")
-        return partial(_dask, address)
-    raise UsageError(f"no executor {name!r}; there are process and dask:ADDRESS")
+    waiting = iter(tasks)
+    running: dict[Future[_Result], _Task] = {}
+    with Processes(jobs) as processes:
+        while True:
+            for task in islice(waiting, _MOST_SUBMITTED - len(running)):
+                running[processes.submit(function, task)] = task
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), future.result()
 
 
-@contextmanager
-def _processes(jobs: int) -> Iterator[Executor]:
-    check_jobs(jobs)
-    others = set(active_children())
-    # Fresh interpreters: a fork would copy the locks of threads that it does not copy.
-    with _Pool(jobs, get_context("spawn"), _obey_parent) as pool:
-        try:
-            yield pool
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            _end(set(active_children()) - others)  # a task may take minutes
-            raise
+class Processes(Closable):
+    """Up to so many processes, each with one task at a time; a context manager.
 
+    They start when there are tasks for them. The task of one that dies is run again by another; a
+    task with which three have died has a ConformanceError. Raises UsageError for a number of
+    processes that cannot be.
+    """
 
-def _end(processes: Iterable[BaseProcess]) -> None:
-    """End processes, by force if they go on with another task."""
-    for process in processes:
-        process.terminate()
-    for process in processes:
-        process.join(_GRACE)
-        process.kill()
-        process.join(_GRACE)
+    def __init__(self, jobs: int) -> None:
+        check_jobs(jobs)
+        self._threads = ThreadPoolExecutor(jobs, "conformance jobs", _block_interrupts)
+        self._of_thread = threading.local()
+        self._processes: set[_Process] = set()
+        self._lock = threading.Lock()
+        self._closed = False
 
+    def submit(self, function: Callable[[_Task], _Result], task: _Task) -> Future[_Result]:
+        """Return the future result of a function that a process can import."""
+        return self._threads.submit(self._result, function, task)
 
-class _Pool(ProcessPoolExecutor):
-    """A pool whose processes hear nothing of Ctrl-C, not even before they can ignore it."""
+    def close(self) -> None:
+        """End the processes, whatever they do: a task may take minutes."""
+        with self._lock:
+            self._closed = True
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for process in self._processes:
+            process.terminate()
+        for process in self._processes:
+            process.end()
+        self._threads.shutdown()
 
-    def submit(self, *task: Any, **options: Any) -> Future[Any]:
-        """See Executor; it may start a process, which inherits the signals that are blocked.
-
-        An interrupt, which another thread may still get, waits until the process has been told
-        what it is for.
-        """
-        with held():
-            if not hasattr(signal, "pthread_sigmask"):
-                return super().submit(*task, **options)
-            blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    def _result(self, function: Callable[[_Task], _Result], task: _Task) -> _Result:
+        """Return the result of a task by the process of this thread."""
+        for _ in range(_TRIES):
+            process = self._process()
             try:
-                return super().submit(*task, **options)
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+                returned, result = process.answer(function, task)
+            except (EOFError, OSError):  # it died, which closes its end of the pipe
+                process.end()
+                del self._of_thread.process
+                continue
+            if returned:
+                value: _Result = result
+                return value
+            raise result
+        raise ConformanceError(f"{_TRIES} processes died in a row with the same task")
+
+    def _process(self) -> _Process:
+        """Return the process of this thread, started if there is none."""
+        if not hasattr(self._of_thread, "process"):
+            with self._lock:
+                if self._closed:
+                    raise ConformanceError("the processes were ended")
+                self._of_thread.process = _Process()
+                self._processes.add(self._of_thread.process)
+        process: _Process = self._of_thread.process
+        return process
+
+
+class _Process:
+    """A process that is given tasks over a pipe of its own.
+
+    A queue that several share stays locked, or a message in it unfinished, where one of them dies.
+    """
+
+    def __init__(self) -> None:
+        # A fresh interpreter: a fork would copy the locks of threads that it does not copy.
+        context = get_context("spawn")
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def answer(self, function: Callable[[Any], Any], task: Any) -> tuple[bool, Any]:
+        """Return whether the function returns, and what it returns or raises.
+
+        Raises EOFError or OSError if the process dies.
+        """
+        self._pipe.send((function, task))
+        returned, value = self._pipe.recv()
+        return returned, value
+
+    def terminate(self) -> None:
+        """Ask the process to end."""
+        self._process.terminate()
+
+    def end(self) -> None:
+        """Wait until the process has ended, by force if it goes on."""
+        self._process.join(_GRACE)
+        self._process.kill()
+        self._process.join(_GRACE)
+
+
+def _block_interrupts() -> None:
+    """Have the processes that this thread starts inherit that Ctrl-C waits until they ignore it."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+
+
+def _serve(pipe: Connection) -> None:
+    """Answer tasks until the other end is closed."""
+    _obey_parent()
+    while True:
+        try:
+            data = pipe.recv_bytes()
+        except EOFError:
+            return
+        try:
+            function, task = pickle.loads(data)  # noqa: S301 - the parent's own bytes
+            answer = pickle.dumps((True, function(task)))
+        except Exception as error:  # noqa: BLE001 - raised by who waits for the result
+            error.add_note(traceback.format_exc())
+            answer = pickle.dumps((False, error))
+        pipe.send_bytes(answer)
 
 
 def _obey_parent() -> None:
@@ -123,61 +194,3 @@ def _end_with_parent() -> None:
     assert parent is not None
     parent.join()  # a pipe that only the parent holds open
     os._exit(1)  # what a task has started sees its own pipes close
-
-
-@contextmanager
-def _dask(address: str) -> Iterator[Executor]:
-    try:
-        from distributed import Client  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise UsageError(
-            "executor dask needs the package distributed: pip install distributed"
-        ) from None
-    try:
-        client = Client(address, timeout=_SECONDS, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise UsageError(
-            f"executor dask:{address}: no scheduler answers there ({type(error).__name__})"
-        ) from None
-    with client:
-        # Tasks are pure, but equal ones must not be taken for one result: they may be retried.
-        yield client.get_executor(pure=False, retries=_TRIES)
-
-
-def completed(
-    machines: Machines, function: Callable[[_Task], _Result], tasks: Sequence[_Task]
-) -> Iterator[tuple[_Task, _Result]]:
-    """Yield each task with its result, as they are finished.
-
-    If a machine dies, its tasks are run again by others or by new ones. Raises what the function
-    raises, and ConformanceError if tasks kill the machines again and again.
-    """
-    left = list(tasks)
-    for _ in range(_TRIES):
-        if not left:
-            return
-        try:
-            with machines() as executor:
-                for task, result in _once(executor, function, left):
-                    left.remove(task)
-                    yield task, result
-        except BrokenExecutor:
-            continue
-    if left:
-        raise ConformanceError(f"workers died {_TRIES} times in a row; {len(left)} tasks are left")
-
-
-def _once(
-    executor: Executor, function: Callable[[_Task], _Result], tasks: Sequence[_Task]
-) -> Iterator[tuple[_Task, _Result]]:
-    waiting = iter(list(tasks))
-    running: dict[Any, _Task] = {}
-    while True:
-        for task in waiting:
-            running[executor.submit(function, task)] = task
-            if len(running) >= _MOST_SUBMITTED:
-                break
-        if not running:
-            return
-        for future in wait(running, return_when=FIRST).done:
-            yield running.pop(future), future.result()

@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from types import UnionType
@@ -22,8 +20,6 @@ from conformance.text import did_you_mean, quoted
 Operators = str | Sequence[str] | None
 Select = str | Sequence[str] | Callable[[str], bool] | None
 Variations = str | Iterable[str]
-Machines = Callable[[], AbstractContextManager[Executor]]
-"""Opens an executor, for the length of a `with` block."""
 Diagnosing = Literal["none", "seen", "proven"]
 DIAGNOSING: tuple[Diagnosing, ...] = get_args(Diagnosing)
 
@@ -64,11 +60,12 @@ class Settings:
 
     Calls: `isolate` calls the backend in a worker process, so that a crash or a hang is a verdict.
     `timeout`, seconds per vector, `memory`, bytes per worker, and `jobs`, the number of workers,
-    need workers and ask for them by themselves. External programs always run apart. `executor`
-    opens the machines that workers are started on, see `conformance.executors`; the backend is a
-    text then, and the vectors are in files. `variations` says which vectors are called in other
-    ways, too: "sample" a few of every file in each, "all" every vector in all of them, names of
-    variations in those, "none" none. `max_failures` stops the run early, which is then incomplete.
+    need workers and ask for them by themselves. External programs always run apart. `cluster`, the
+    address of the scheduler of a Dask cluster, has the workers of that cluster run shards, each
+    with a worker process or `jobs` of them; the vectors are in files then. `variations` says which
+    vectors are called in other ways, too: "sample" a few of every file in each, "all" every vector
+    in all of them, names of variations in those, "none" none. `max_failures` stops the run early,
+    which is then incomplete.
 
     Verdicts: `require` pins disputed clauses to a reading, `profile` many at once ("openvino",
     "onnx", "torch"); `require` wins. With `allow_extensions`, a backend may answer what a document
@@ -167,11 +164,10 @@ class Settings:
     memory: Annotated[
         int | None, Option("Address space of a worker: 2G, 500M.", "size", metavar="SIZE")
     ] = None
-    executor: Annotated[
-        Machines | None,
+    cluster: Annotated[
+        str | None,
         Option(
-            "Where work runs: process, with --jobs of them, or dask:ADDRESS, a cluster.",
-            metavar="NAME",
+            "Run shards on the workers of this Dask cluster, tcp://HOST:PORT.", metavar="ADDRESS"
         ),
     ] = None
     max_failures: Annotated[
@@ -246,7 +242,8 @@ class Settings:
     @property
     def apart(self) -> bool:
         """Whether the backend is called in another process."""
-        return self.isolate or self.timeout is not None or self.memory is not None or self.jobs != 1
+        limits = self.timeout, self.memory, self.cluster
+        return self.isolate or self.jobs != 1 or any(limit is not None for limit in limits)
 
     @property
     def diagnosing(self) -> Diagnosing:

@@ -36,6 +36,7 @@ SLOW = {
     "docs/adding-an-operator.md",
     "docs/arithmetic.md",
     "docs/ci.md",
+    "docs/cluster.md",
     "docs/comparing.md",
     "docs/fuzzing.md",
     "docs/models.md",

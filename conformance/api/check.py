@@ -1,10 +1,10 @@
-"""The public `check`: a run, here or in workers, and for its failures the likely causes."""
+"""The public `check`: a run, and for its failures the likely causes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
@@ -17,14 +17,13 @@ from conformance.api.large import check_large, fitting
 from conformance.api.skips import Skipping
 from conformance.backends import Backend
 from conformance.backends.choose_runner import runner_of
-from conformance.backends.fresh_starts import fresh_starts_of
+from conformance.backends.fresh_starts import Start, fresh_starts_of
 from conformance.backends.named_backend import NamedBackend, name_of, parsed
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
 from conformance.backends.variations import wanted_variations
 from conformance.cases.large import large_sources
 from conformance.errors import UsageError
-from conformance.judging.distributed import Distributed
 from conformance.judging.profiles import pins_of
 from conformance.judging.run import Run
 from conformance.judging.tally import INTERRUPTED, vectors_used
@@ -127,41 +126,79 @@ def check(
         settings = replace(settings, diagnose="none", variations=NONE)
     asked = Asked.of(settings)
     named = name or (backend if isinstance(backend, str) else name_of(backend))
+    if settings.cluster is not None:
+        from conformance.api.check_on_cluster import check_on_cluster  # noqa: PLC0415 - rarely used
+
+        with opened(vectors, settings.operators) as sources:
+            return check_on_cluster(called, sources, asked, name=named, progress=progress)
     with (
-        _calling(called, settings) as runner,
+        calling(called, settings) as runner,
         opened(vectors, settings.operators) as sources,
     ):
         runner.ready()  # an engine's start is not the time of its vectors
-        start = None
-        if settings.diagnosing == "proven" and not isinstance(runner, StoredResults | Distributed):
-            # Now: what is called in this process may be another after the run.
-            start = fresh_starts_of(called, settings.timeout, settings.memory)
-        began = perf_counter()
+        # Now: what is called in this process may be another after the run.
+        start = start_of(called, runner, settings)
         report = run(runner, sources, asked, name=named, progress=progress)
-        if report.ok or settings.diagnosing == "none":
-            return report
-        from conformance.diagnosis.of_report import explained  # noqa: PLC0415 - only for failures
 
-        try:
-            asked_too = settings.diagnosing == "proven"
-            report = explained(
-                report,
-                sources,
-                runner=runner if asked_too else None,
-                start=start,
-                workers=settings.jobs,
-                seconds=settings.diagnose_seconds,
-                progress=from_counts(progress),
-                found=found,
+        def search(report: Report) -> Report:
+            return searched(
+                report, sources, runner, start, settings, progress=progress, found=found
             )
-        except KeyboardInterrupt:
-            note = "the search for likely causes was interrupted"
-            raise Interrupted(replace(report, notes=(*report.notes, note))) from None
-        return replace(report, seconds=perf_counter() - began)
+
+        return with_causes(report, settings, search)
+
+
+def start_of(backend: Backend | NamedBackend, runner: Runner, settings: Settings) -> Start | None:
+    """Return what starts fresh copies of a backend for the search for causes, None if none are."""
+    if settings.diagnosing != "proven" or isinstance(runner, StoredResults):
+        return None
+    return fresh_starts_of(backend, settings.timeout, settings.memory)
+
+
+def searched(
+    report: Report,
+    sources: Sequence[Source],
+    runner: Runner,
+    start: Start | None,
+    settings: Settings,
+    *,
+    shards: int = 1,
+    progress: Counts | None = None,
+    found: Found | None = None,
+) -> Report:
+    """Return a report of so many shards with what a search finds; see `explained`."""
+    from conformance.diagnosis.of_report import explained  # noqa: PLC0415 - only for failures
+
+    return explained(
+        report,
+        sources,
+        runner=runner if settings.diagnosing == "proven" else None,
+        start=start,
+        workers=settings.jobs * shards,
+        seconds=settings.diagnose_seconds,
+        progress=from_counts(progress),
+        found=found,
+    )
+
+
+def with_causes(report: Report, settings: Settings, search: Callable[[Report], Report]) -> Report:
+    """Return a report with the likely causes that a search finds, if they are asked for.
+
+    Raises Interrupted if the search is.
+    """
+    if report.ok or settings.diagnosing == "none":
+        return report
+    began = perf_counter()
+    try:
+        found = search(report)
+    except KeyboardInterrupt:
+        note = "the search for likely causes was interrupted"
+        raise Interrupted(replace(report, notes=(*report.notes, note))) from None
+    return replace(found, seconds=report.seconds + perf_counter() - began)
 
 
 def run(
-    runner: Runner | Distributed,
+    runner: Runner,
     vectors: Vectors = None,
     asked: Asked | None = None,
     *,
@@ -191,21 +228,18 @@ def run(
             notes += too_large
         total = sum(len(part.numbers) for part in selected)
         tick = (lambda done: progress(done, total)) if progress else (lambda _: None)
-        if isinstance(runner, Distributed):
-            tally = runner.run(selected, asked.pins, tick, asked.variations)
-        else:
-            announced = expected.announced(_ids(sources))[0] if expected else {}
-            smoke = "--tier smoke, " * (settings.tier != "smoke")
-            tally = Run(
-                runner,
-                asked.pins,
-                tick,
-                settings.max_failures,
-                announced,
-                failing(allow_extensions=settings.allow_extensions),
-                asked.variations,
-                f"Quicker: {smoke}--operator NAME, or --jobs 2.",
-            ).all(selected)
+        announced = expected.announced(_ids(sources))[0] if expected else {}
+        smoke = "--tier smoke, " * (settings.tier != "smoke")
+        tally = Run(
+            runner,
+            asked.pins,
+            tick,
+            settings.max_failures,
+            announced,
+            failing(allow_extensions=settings.allow_extensions),
+            asked.variations,
+            f"Quicker: {smoke}--operator NAME, or --jobs 2.",
+        ).all(selected)
         report = tally.report(
             [part.source for part in selected],
             asked.pins,
@@ -260,7 +294,7 @@ def _finished(report: Report, floored: Floored | None) -> Report:
 def _asked(results: StoredResults, selected: Sequence[Selected]) -> list[Selected]:
     """Leave out vectors that the backend was not asked for: nobody expects a result of them."""
     parts = [
-        Selected.of(part.source, results.selected(part.source.ids, part.numbers))
+        Selected.of(part.source, results.selected(part.source.ids, part.numbers), part.shards)
         for part in selected
     ]
     if any(len(part.numbers) for part in selected) and not any(len(part.numbers) for part in parts):
@@ -293,23 +327,8 @@ def ids_by_operator(selected: Sequence[Selected]) -> dict[str, list[str]]:
     return ids
 
 
-def _calling(
-    backend: Backend | NamedBackend, settings: Settings
-) -> AbstractContextManager[Runner | Distributed]:
-    """Return what calls a backend: here, in workers, or on the machines of an executor."""
-    if settings.tier == LARGE:
-        settings = replace(settings, memory=None)  # it is what a vector may need, and no limit
-    if settings.executor is None:
-        return runner_of(
-            backend, settings.timeout, settings.memory, settings.jobs, apart=settings.apart
-        )
-    if (
-        isinstance(backend, NamedBackend)
-        and backend.kind != "results"
-        and not settings.max_failures
-    ):
-        return nullcontext(Distributed(settings, backend.text))
-    raise UsageError(
-        "an executor is for backends named by a text, not for stored results, "
-        "and counts no failures: leave out max_failures"
-    )
+def calling(backend: Backend | NamedBackend, settings: Settings) -> AbstractContextManager[Runner]:
+    """Return what calls a backend: this process, or workers."""
+    # In tier large, memory is what a vector may need, and no limit.
+    memory = None if settings.tier == LARGE else settings.memory
+    return runner_of(backend, settings.timeout, memory, settings.jobs, apart=settings.apart)

@@ -253,7 +253,7 @@ def _arithmetic(
             dtypes=["float32"],
             timeout=settings.timeout,
             memory=settings.memory,
-            isolate=settings.apart or settings.executor is not None,
+            isolate=settings.apart,
         )
     except UsageError:  # such as one that was stopped, or stored results: these answer no new calls
         return None

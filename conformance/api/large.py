@@ -25,8 +25,8 @@ def check_large(backend: Backend | NamedBackend, settings: Settings) -> None:
     """Raise UsageError for a backend or settings that this tier has no use for."""
     if settings.variations not in {SAMPLE, NONE}:
         raise UsageError("vectors of tier large are called once, in no variation")
-    if settings.executor is not None or settings.jobs != 1:
-        raise UsageError("tier large runs one vector at a time, here: no executor, and one job")
+    if settings.cluster is not None or settings.jobs != 1:
+        raise UsageError("tier large runs one vector at a time, here: no cluster, and one job")
     in_python = not isinstance(backend, NamedBackend) or backend.kind in {"builtin", "callable"}
     if not in_python or isinstance(backend, StoredResults | External):
         raise UsageError("tier large is for backends in Python: no pipe or file takes such tensors")

@@ -68,7 +68,7 @@ class Skipping:
         for part in selected:
             ids, operator = part.source.ids, part.source.operator
             skips = np.array([ids[n] in reasons for n in part.numbers.tolist()], np.bool_)
-            left.append(Selected.of(part.source, part.numbers[~skips]) if skips.any() else part)
+            left.append(Selected.of(part.source, part.numbers[~skips], part.shards))
             names = [ids[number] for number in part.numbers[skips].tolist()]
             skipped += [SkippedVector(name, operator, reasons[name]) for name in names]
         return left, Skips(self.path, tuple(skipped), tuple(unmatched), self.digest)

@@ -12,7 +12,7 @@ from typing import Any
 from conformance.api.check import Asked, run
 from conformance.backends.runner import InProcess
 from conformance.batch import Ints
-from conformance.executors import completed, executor_named
+from conformance.executors import completed
 from conformance.faults.baseline import Baseline, PlantedFaults, outputs_or_none, right_operator
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault
@@ -190,7 +190,7 @@ def _each(
     # The longest first, so that no process has one alone at the end; each reads its own file.
     tasks = {replace(part, source=InMemory(part.source.operator, ())): part for part in parts}
     order = sorted(tasks, key=lambda part: -len(part.faults) * len(part.numbers))
-    for task, result in completed(executor_named("process", jobs), _measured_in_file, order):
+    for task, result in completed(jobs, _measured_in_file, order):
         yield tasks[task], result
 
 

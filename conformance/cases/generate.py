@@ -1,4 +1,4 @@
-"""Operators x sweep x reference -> vector files, here or on the machines of an executor."""
+"""Operators x sweep x reference -> vector files, in one process, several or on a cluster."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from conformance import __version__
 from conformance.cases.sweep import collect
 from conformance.cases.sweep.exhaustive import exhaustive, parts
 from conformance.cases.sweep.sweep_model import Covered
+from conformance.cluster import connected
 from conformance.errors import UsageError, VectorFileError
 from conformance.executors import completed
 from conformance.files import Target, folder_for, writing
 from conformance.operators import OPERATORS, contradicts_document, operators_named, vector_of
 from conformance.progress import Progress
-from conformance.settings import Machines
+from conformance.settings import check_jobs
 from conformance.vector import TIERS, Case, Tier, Vector
 from conformance.vectorfile import VectorFile, VectorWriter
 
@@ -67,7 +68,8 @@ def generate(
     seed: int = 0,
     max_shapes: int | None = None,
     resume: bool = False,
-    executor: Machines | None = None,
+    jobs: int = 1,
+    cluster: str | None = None,
     progress: Progress | None = None,
 ) -> list[Path]:
     """Write vector files into a directory, one or several per operator, and return their paths.
@@ -80,8 +82,9 @@ def generate(
     many values.
 
     The same arguments give the same content. Each file is complete or absent. With `resume`, files
-    are kept that are there, sound, and made by the same arguments. `executor` opens what makes
-    files elsewhere, see `conformance.executors`.
+    are kept that are there, sound, and made by the same arguments. So many `jobs` processes
+    make them, each one at a time, or the workers of a Dask `cluster`, whose scheduler is at that
+    address, tcp://HOST:PORT.
 
     `progress` is called with what is being done, how far it is and the total (0 where that is not
     known). Raises UsageError for arguments that are not allowed.
@@ -95,6 +98,9 @@ def generate(
         raise UsageError(f"seed {seed}: must be 0 or more")
     if max_shapes is not None and (max_shapes < 1 or tier == "exhaustive"):
         raise UsageError(f"max_shapes {max_shapes}: 1 or more, and not with tier exhaustive")
+    check_jobs(jobs)
+    if cluster is not None and jobs != 1:
+        raise UsageError("jobs are processes of this machine: leave them out with a cluster")
     with folder_for(directory) as folder:
         portions = [
             replace(portion, max_shapes=max_shapes or 0)
@@ -103,17 +109,13 @@ def generate(
         missing = [portion for portion in portions if not (resume and _finished(folder, portion))]
         done = len(portions) - len(missing)
         _tell(progress, done, len(portions))
-        if executor is None:
+        if jobs == 1 and cluster is None:
             for portion in missing:
                 _write(folder / portion.name, portion, progress)
                 done += 1
                 _tell(progress, done, len(portions))
         else:
-            # The largest first, so that no process makes one alone at the end.
-            missing.sort(
-                key=lambda portion: len(OPERATORS[portion.operator].attributes), reverse=True
-            )
-            for portion, content in completed(executor, _made, missing):
+            for portion, content in _made_elsewhere(missing, jobs, cluster):
                 with writing(folder / portion.name) as stream:
                     stream.write(content)
                 done += 1
@@ -148,6 +150,19 @@ def _finished(folder: Path, portion: Portion) -> bool:
 def _tell(progress: Progress | None, done: int, total: int) -> None:
     if progress is not None and total > 1:
         progress("files", done, total)
+
+
+def _made_elsewhere(
+    portions: Sequence[Portion], jobs: int, cluster: str | None
+) -> Iterator[tuple[Portion, bytes]]:
+    """Yield each portion with the content of its file, as it is made."""
+    # The largest first, so that none is made alone at the end.
+    order = sorted(portions, key=lambda each: -len(OPERATORS[each.operator].attributes))
+    if cluster is None:
+        yield from completed(jobs, _made, order)
+        return
+    with connected(cluster) as workers:
+        yield from workers.completed(_made, order)
 
 
 def _made(portion: Portion) -> bytes:

@@ -19,10 +19,9 @@ from conformance.cli.report_files import repro_of, write_reports
 from conformance.cli.terminal import progress_bar, show, terminal_width
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError
-from conformance.executors import executor_named
 from conformance.progress import counts_of
 from conformance.report import check_report
-from conformance.settings import LARGE, Machines
+from conformance.settings import LARGE
 from conformance.text import one_line
 
 
@@ -34,7 +33,7 @@ def run(
     tier: str,
     require: dict[str, str],
     workers: dict[str, Any],
-    executor: str | None,
+    cluster: str | None,
     expected_failures: Path | None,
     expected_out: Path | None,
     skip: Path | None,
@@ -44,11 +43,12 @@ def run(
     **options: Any,
 ) -> int:
     """Run a backend over vectors and report."""
-    machines = None if executor is None else _machines(executor, workers)
+    if cluster is not None and not workers["isolate"]:
+        raise UsageError("--cluster is for workers: not with --in-process")
     if tier == LARGE and vectors is not None:
         raise UsageError("tier large is made as it is run: leave out VECTORS")
     named = parse_backend(backend)
-    if machines is None:
+    if cluster is None:
         named.check()  # before seconds are spent on vectors
     with nullcontext(None) if tier == LARGE else opened(vectors, operators) as files:
         read = [*(str(file.path) for file in files or ()), *named.paths]
@@ -67,7 +67,7 @@ def run(
                     operators=operators or None,
                     tier=tier,
                     require=require,
-                    executor=machines,
+                    cluster=cluster,
                     expected_failures=expected_failures,
                     skip=skip,
                     baseline=baseline,
@@ -100,10 +100,3 @@ def _tell(cause: str) -> None:
     """Tell somebody who waits of a cause, before the report does."""
     # Not by click, which would write over the bar: it keeps the stream that was there before.
     sys.stderr.write(one_line(f"found: {cause}", terminal_width()) + "\n")
-
-
-def _machines(executor: str, workers: dict[str, Any]) -> Machines:
-    """Return what `--executor` names; options that go into it are taken from `workers`."""
-    if not workers.pop("isolate"):
-        raise UsageError("--executor is for workers: not with --in-process")
-    return executor_named(executor, workers.pop("jobs"))

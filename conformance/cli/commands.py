@@ -103,7 +103,7 @@ def body_in(
     help="Instead: so many shapes per operator, each with many values; for engines that compile.",
 )
 @click.option("--resume", is_flag=True, help="Keep files that are there, sound and the same.")
-@setting_options("executor")
+@setting_options(cluster="Make files on the workers of this Dask cluster, tcp://HOST:PORT.")
 @processes_option("make files, each one at a time")
 @click.option("-v", "--verbose", is_flag=True, help="Say what each file holds, as list does.")
 @body_in("generate_command")
@@ -131,7 +131,7 @@ def generate() -> None:
     "variations",
 )
 @worker_options("vector", 60.0, memory=" Of a vector of tier large: all, by default what is free.")
-@setting_options("executor", "max_failures", "skip", "expected_failures")
+@setting_options("cluster", "max_failures", "skip", "expected_failures")
 @click.option(
     "--write-expected-failures",
     "expected_out",

@@ -13,7 +13,7 @@ from conformance.cases.generate import generate
 from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError
-from conformance.executors import executor_named, usable_cpus
+from conformance.executors import usable_cpus
 from conformance.operators import operators_named
 from conformance.report import model_report, vectors_report
 
@@ -28,7 +28,7 @@ def run(
     max_shapes: int | None,
     *,
     resume: bool,
-    executor: str | None,
+    cluster: str | None,
     jobs: int | None,
     verbose: bool,
 ) -> None:
@@ -36,7 +36,7 @@ def run(
     options: dict[str, Any] = {"operators": operators or None, "tier": tier, "seed": seed}
     if models:
         context = click.get_current_context()
-        for name in ("strength", "max_shapes", "resume", "executor", "jobs"):
+        for name in ("strength", "max_shapes", "resume", "cluster", "jobs"):
             if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
                 raise UsageError(
                     f"--{name.replace('_', '-')} is for the sweep, which --like does not use"
@@ -48,15 +48,15 @@ def run(
         paths = layers.paths
     else:
         several_files = tier == "exhaustive" or len(operators_named(operators or None)) > 1
-        jobs = jobs or (usable_cpus() if several_files else 1)
-        if jobs > 1 or executor:
-            options["executor"] = executor_named(executor or "process", jobs)
+        here = usable_cpus() if several_files and cluster is None else 1
         with progress_bar() as progress:
             paths = generate(
                 directory,
                 strength=strength,
                 max_shapes=max_shapes,
                 resume=resume,
+                jobs=jobs or here,
+                cluster=cluster,
                 progress=progress,
                 **options,
             )

@@ -23,7 +23,6 @@ from conformance.diagnosis.state import StateReport, of_state
 from conformance.diagnosis.statements import Mismatch
 from conformance.diagnosis.varied import findings_of, is_varied
 from conformance.dtypes import name_of
-from conformance.judging.distributed import Distributed
 from conformance.judging.judge import accepted
 from conformance.judging.votes import separators
 from conformance.progress import Found, Progress
@@ -37,7 +36,7 @@ def explained(
     report: Report,
     vectors: Vectors = None,
     *,
-    runner: Runner | Distributed | None = None,
+    runner: Runner | None = None,
     start: Start | None = None,
     workers: int = 1,
     seed: int = 0,
@@ -92,7 +91,7 @@ def explained(
     unasked = _unasked(runner)
 
     def laboratory(part: Budget) -> Laboratory | None:
-        if unasked or not isinstance(runner, Runner):
+        if unasked or runner is None:
             return None
         return Laboratory(
             runner,
@@ -343,14 +342,12 @@ def reproduced(report: Report, vectors: Vectors, causes: Iterable[str]) -> dict[
     return found
 
 
-def _unasked(runner: Runner | Distributed | None) -> str:
+def _unasked(runner: Runner | None) -> str:
     """Return why a backend cannot be asked about fresh cases; "" if it can."""
     if runner is None:
         return "the backend was not asked about fresh cases"
     if isinstance(runner, StoredResults):
         return "stored results cannot be asked about fresh cases"
-    if isinstance(runner, Distributed):
-        return "other machines are not asked about fresh cases"
     return ""
 
 

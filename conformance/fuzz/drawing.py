@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future
-from contextlib import ExitStack
+from concurrent.futures import Future
 from functools import cache
 from random import Random
 from typing import Any, NamedTuple
@@ -16,8 +15,7 @@ from hypothesis.errors import NoSuchExample
 from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
 
 from conformance.cases.strategies import cases, invalid_cases
-from conformance.errors import ConformanceError
-from conformance.executors import executor_named
+from conformance.executors import Processes
 from conformance.files import Closable
 from conformance.operators import operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
@@ -113,33 +111,26 @@ class Drawing(Closable):
     def __init__(self, jobs: int) -> None:
         check_jobs(jobs)
         self._jobs = jobs
-        self._executor: Executor | None = None
-        self._stack = ExitStack()
-        if jobs > 1:
-            self._executor = self._stack.enter_context(executor_named("process", jobs)())
+        self._processes = Processes(jobs) if jobs > 1 else None
 
     def close(self) -> None:
         """End the processes."""
-        self._stack.close()
+        if self._processes is not None:
+            self._processes.close()
 
     def all_prepared(self, places: Iterable[Place]) -> Iterator[list[Prepared]]:
-        """Yield the groups at places, in their order.
-
-        Raises ConformanceError if a process dies.
-        """
-        if self._executor is None:
+        """Yield the groups at places, in their order; raises what `Processes` does."""
+        if self._processes is None:
             yield from map(prepared_at, places)
             return
         waiting: deque[Future[list[Prepared]]] = deque()
         try:
             for place in places:
-                waiting.append(self._executor.submit(prepared_at, place))
+                waiting.append(self._processes.submit(prepared_at, place))
                 if len(waiting) > _AHEAD * self._jobs:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
-        except BrokenExecutor:
-            raise ConformanceError("a process that draws cases died") from None
         finally:
             for future in waiting:
                 future.cancel()

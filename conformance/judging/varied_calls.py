@@ -67,7 +67,9 @@ class VariedCalls:
                 every = range(len(part.source))
                 again, varied = (every if AGAIN.name in self._all else ()), every
                 failing *= bool(self._all)
-            self._samples[part.source] = _Sample(again, varied, failing, _Quota(len(part.varied)))
+            self._samples[part.source] = _Sample(
+                again, varied, failing, _Quota(len(part.varied) * part.shards)
+            )
         return self._samples[part.source]
 
     def note(
@@ -209,7 +211,7 @@ class VariedCalls:
 class _Quota:
     """How many vectors of a source are called in each variation, evenly over the source.
 
-    Of `total` vectors to choose from, so many were `seen`.
+    Of `total` vectors to choose from, in all shards, so many were `seen`.
     """
 
     total: int

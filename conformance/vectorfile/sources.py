@@ -88,35 +88,27 @@ Vectors = (
 class Selected:
     """The numbers of the vectors of one source that are run, and a sample that is called again.
 
-    Of those that fail, `failing_again` are called again too, at most. Of `varied`, a few are called
-    in each of the other variations of a call.
+    Of those that fail, a few are called again too. Of `varied`, a few are called in each of the
+    other variations of a call. So many `shards` of a run, of which this is of one, share all that.
     """
 
     source: Source
     numbers: npt.NDArray[np.int64]
     again: npt.NDArray[np.int64]
     varied: npt.NDArray[np.int64]
-    failing_again: int = _AGAIN
+    shards: int = 1
 
     @classmethod
-    def of(cls, source: Source, numbers: npt.NDArray[np.int64]) -> Selected:
+    def of(cls, source: Source, numbers: npt.NDArray[np.int64], shards: int = 1) -> Selected:
         """Choose a few vectors to call again, evenly spread: neighbours are alike."""
-        again, varied = (numbers[:: -(-len(numbers) // most) or 1] for most in (_AGAIN, _VARIED))
-        return cls(source, numbers, again, varied)
+        count = len(numbers) * shards
+        again, varied = (numbers[:: -(-count // most) or 1] for most in (_AGAIN, _VARIED))
+        return cls(source, numbers, again, varied, shards)
 
-    def split(self, size: int) -> list[Selected]:
-        """Return the vectors in parts of at most `size`, which share what is called again."""
-        parts = np.split(self.numbers, range(size, len(self.numbers), size))
-        return [
-            replace(
-                self,
-                numbers=part,
-                again=np.intersect1d(part, self.again),
-                varied=np.intersect1d(part, self.varied),
-                failing_again=(self.failing_again + number) // len(parts),
-            )
-            for number, part in enumerate(parts)
-        ]
+    @property
+    def failing_again(self) -> int:
+        """How many of the vectors that fail are called again, at most."""
+        return -(-_AGAIN // self.shards)
 
 
 def opened(
@@ -175,7 +167,7 @@ def chosen(
     if select is not None:
         numbers = _matching(sources, numbers, select, tier)
     return [
-        Selected.of(source, np.array(of_source[first::step], np.int64))
+        Selected.of(source, np.array(of_source[first::step], np.int64), step)
         for source, of_source in zip(sources, numbers, strict=True)
     ]
 

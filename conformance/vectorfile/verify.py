@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from conformance.errors import InvalidCase
-from conformance.executors import completed, executor_named
+from conformance.executors import completed
 from conformance.operators import Output, contradicts_document, operator_named, vector_of
 from conformance.operators.geometric_readings import geometric_readings
 from conformance.operators.outcomes import leaves_a_window, undefined_as_a_whole
@@ -88,7 +88,7 @@ def verify_files(
 def _each(parts: Sequence[_Part], jobs: int) -> Iterator[tuple[_Part, list[Difference]]]:
     if jobs == 1 or len(parts) == 1:
         return zip(parts, map(_verified, parts), strict=True)
-    return completed(executor_named("process", jobs), _verified, parts)
+    return completed(jobs, _verified, parts)
 
 
 def _verified(part: _Part) -> list[Difference]:

@@ -18,7 +18,6 @@ from conformance.backends.program import isolated
 from conformance.backends.program.external import External
 from conformance.cases.large import Limits, recipes, source
 from conformance.errors import UsageError
-from conformance.executors import executor_named
 from conformance.record import jsonl
 
 TIER = [*recipes(Limits(index=1 << 13, count=1 << 4, exact=1 << 8))]
@@ -298,7 +297,7 @@ def test_what_cannot_be_compared_is_handed_over_as_what_it_is(apart, output, det
         (right, {"select": "nothing"}, "matches no vector of tier large"),
         ("exec:cat", {}, "no pipe or file"),
         ("results:here", {}, "no pipe or file"),
-        ("numpy", {"executor": executor_named("process", 1)}, "no executor"),
+        ("numpy", {"cluster": "tcp://127.0.0.1:9"}, "no cluster"),
         ("nothing", {}, "nothing"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from conformance import backends
 
 ROOT = Path(backends.__file__).parent
-ABOVE = {"", "builtin", "choose_runner", "named_backend", "warm_worker", "worker"}
+ABOVE = {"", "builtin", "choose_runner", "named_backend", "worker"}
 """Modules of the package, "" for the package itself, that those in its folders do not import."""
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from conformance import UsageError, VectorFileError, generate, open_vectors
+from conformance.cases.sweep import exhaustive
 from conformance.operators import OPERATORS
 
 SOME = ("AdaptiveAvgPool-8", "AvgPool-14", "MaxPool-8-backward", "ONNX-GlobalLpPool-22")
@@ -118,15 +119,10 @@ def test_an_interrupted_generation_leaves_no_file(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def nowhere():
-    """Open no executor, as where no scheduler answers."""
-    raise UsageError("no scheduler answers there")
-
-
 def test_a_generation_that_fails_leaves_no_folder(tmp_path):
     """Neither the one it was to fill nor those above it that were not there."""
     with pytest.raises(UsageError, match="no scheduler"):
-        generate(tmp_path / "new" / "vectors", tier="smoke", executor=nowhere)
+        generate(tmp_path / "new" / "vectors", tier="smoke", cluster="nowhere")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -134,7 +130,7 @@ def test_a_folder_that_was_there_stays(tmp_path):
     """Also where it is empty."""
     (tmp_path / "vectors").mkdir()
     with pytest.raises(UsageError, match="no scheduler"):
-        generate(tmp_path / "vectors", tier="smoke", executor=nowhere)
+        generate(tmp_path / "vectors", tier="smoke", cluster="nowhere")
     assert [each.name for each in tmp_path.iterdir()] == ["vectors"]
 
 
@@ -150,3 +146,80 @@ def test_files_that_were_finished_stay(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         generate(folder, operators=operators, tier="smoke", strength=1, progress=stop)
     assert [each.name for each in folder.iterdir()] == ["AdaptiveAvgPool-8.h5"]
+
+
+@pytest.mark.slow("the cluster's test makes the same files elsewhere")
+def test_several_processes_make_the_same_files(smoke, tmp_path):
+    """Same names, same digests."""
+    generate(tmp_path, operators=SOME, tier="smoke", strength=1, jobs=2)
+    assert digests_of_files(tmp_path) == digests_of_files(smoke)
+
+
+def digests_of_files(folder):
+    """Return the digest of each file: there may be several of an operator."""
+    with open_vectors(folder) as vectors:
+        return {file.path.name: file.digest for file in vectors}
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Make the product small: two parts of a few cases."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exhaustive, "_LONG", range(1, 5))
+        patch.setattr(exhaustive, "_LONG_STEP", 2)
+        yield
+
+
+_EXHAUSTIVE = {"operators": ["AdaptiveAvgPool-8"], "tier": "exhaustive", "strength": 1}
+
+
+@pytest.fixture(scope="module")
+def whole(small, tmp_path_factory):
+    """Return a folder with an exhaustive tier, made in one go."""
+    folder = tmp_path_factory.mktemp("whole")
+    generate(folder, **_EXHAUSTIVE)
+    return folder
+
+
+@pytest.mark.usefixtures("small")
+class TestResume:
+    """`generate(resume=True)`."""
+
+    def test_the_product_is_in_files_of_its_own(self, whole):
+        """Beside the file of the smaller tiers, which is that of the standard tier."""
+        assert sorted(path.name for path in whole.iterdir()) == [
+            "AdaptiveAvgPool-8.exhaustive-1-of-2.h5",
+            "AdaptiveAvgPool-8.exhaustive-2-of-2.h5",
+            "AdaptiveAvgPool-8.h5",
+        ]
+        with open_vectors(whole) as vectors:
+            tiers = [set(file.tiers) for file in vectors]
+        assert tiers == [{"exhaustive"}, {"exhaustive"}, {"smoke", "standard"}]
+
+    def test_what_is_finished_is_kept(self, whole):
+        """A second run writes nothing."""
+        before = {path: path.stat().st_mtime_ns for path in whole.iterdir()}
+        generate(whole, **_EXHAUSTIVE, resume=True)
+        assert {path: path.stat().st_mtime_ns for path in whole.iterdir()} == before
+
+    def test_what_is_missing_or_broken_is_made(self, whole, tmp_path):
+        """And nothing else: the result is that of one go."""
+        for path in whole.iterdir():
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+        kept = tmp_path / "AdaptiveAvgPool-8.exhaustive-1-of-2.h5"
+        before = kept.stat().st_mtime_ns
+        (tmp_path / "AdaptiveAvgPool-8.h5").unlink()
+        broken = tmp_path / "AdaptiveAvgPool-8.exhaustive-2-of-2.h5"
+        broken.write_bytes(broken.read_bytes()[:-100])
+        generate(tmp_path, **_EXHAUSTIVE, resume=True)
+        assert (digests_of_files(tmp_path), kept.stat().st_mtime_ns) == (
+            digests_of_files(whole),
+            before,
+        )
+
+    def test_files_of_other_arguments_are_made_anew(self, whole, tmp_path):
+        """Another seed makes other files."""
+        for path in whole.iterdir():
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+        generate(tmp_path, **_EXHAUSTIVE, seed=1, resume=True)
+        assert not set(digests_of_files(tmp_path).items()) & set(digests_of_files(whole).items())

@@ -122,11 +122,10 @@ class TestWorkers:
         """Its address space."""
         assert verdict(check("limited", "--memory", "3G")) == "CONFORMS: 5 of 5 vectors conform"
 
-    @pytest.mark.parametrize("how", [["--jobs", 2], ["--executor", "process", "--jobs", 2]])
-    def test_several_workers_give_the_same_report(self, check, tmp_path, how):
+    def test_several_workers_give_the_same_report(self, check, tmp_path):
         """Every result and reading, in the order of the file."""
         reports = []
-        for name, options in (("one", []), ("several", how)):
+        for name, options in (("one", []), ("several", ["--jobs", 2])):
             assert check("upper", "--json", tmp_path / name, *options).exit_code == 1
             *results, footer = (tmp_path / name).read_text().splitlines()[1:]
             reports.append((results, json.loads(footer)["readings"]))
@@ -134,7 +133,7 @@ class TestWorkers:
 
     @pytest.mark.parametrize(
         "option",
-        [["--jobs", "1"], ["--timeout", "60"], ["--memory", "2G"], ["--executor", "process"]],
+        [["--jobs", "1"], ["--timeout", "60"], ["--memory", "2G"], ["--cluster", "zzz"]],
     )
     def test_options_of_workers_need_workers(self, check, option):
         """In process there is nothing that could keep to them."""

@@ -195,8 +195,9 @@ class TestProgram:
         ("check numpy {v} --memory 2X", 2, "'2X' is no size: a number of bytes, 500M, 2G"),
         ("check numpy {v} --jobs 0", 2, "0 is not in the range x>=1"),
         ("check numpy {v} --timeout 0", 2, "0.0 is not in the range x>0"),
-        ("check numpy {v} --executor zzz", 2, "no executor 'zzz'; there are process and dask"),
-        ("check numpy {v} --executor process --max-failures 1", 2, "leave out max_failures"),
+        ("check numpy {v} --cluster zzz", 2, "cluster zzz: no scheduler answers there"),
+        ("check numpy {v} --cluster zzz --shard 1/2", 2, "leave out shard and max_failures"),
+        ("generate {f}/new --cluster zzz --jobs 2", 2, "leave them out with a cluster"),
         ("check numpy {v} --shard 3/2", 2, "shard '3/2' is not i/n, the i-th of n parts: 1/4"),
         ("check numpy {v} --expected-failures {f}/gone", 2, "{f}/gone: "),
         ("check numpy {v} --skip {f}/gone", 2, "file of vectors to skip {f}/gone: No such file"),
@@ -363,8 +364,8 @@ class TestGenerateAndVerify:
         """One file, or --jobs 1, needs no other process."""
         opened = []
 
-        def generate(folder, *, executor=None, **_):
-            opened.append(executor.args[0] if executor else 1)
+        def generate(folder, *, jobs, **_):
+            opened.append(jobs)
             return []
 
         monkeypatch.setattr(generate_command, "usable_cpus", lambda: 3)

@@ -133,7 +133,7 @@ class TestFullDisk:
             2,
             [
                 (
-                    "generate out --operator ONNX-GlobalMaxPool-22 --tier smoke --executor process",
+                    "generate out --operator ONNX-GlobalMaxPool-22 --tier smoke --jobs 2",
                     20,
                 ),
                 (f"{CHECK} --json out", 1),

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from time import perf_counter
 from typing import Any
 
@@ -43,8 +43,7 @@ class Isolated(Runner):
 
     A call has `timeout` seconds (None: no limit), a program `memory` bytes of address space
     (Linux). A program that crashes or hangs is killed, and a fresh one gets the next vector. The
-    programs are started at once and live until `close`, or the end of a `with` block; one that has
-    had no batch for `idle` seconds ends earlier, and the next batch starts another. Raises
+    programs are started at once and live until `close`, or the end of a `with` block. Raises
     UsageError for an argument that is wrong, and `run` does for a program that does not work.
     """
 
@@ -55,11 +54,10 @@ class Isolated(Runner):
         jobs: int = 1,
         timeout: float | None = None,
         memory: int | None = None,
-        idle: float | None = None,
     ) -> None:
         check_jobs(jobs)
         check_limits(timeout, memory)
-        self.launch, self.timeout, self.memory, self.idle = launch, timeout, memory, idle
+        self.launch, self.timeout, self.memory = launch, timeout, memory
         self.works = False  # whether some program has given an answer
         self._failures = 0  # starts in a row, before the first answer
         self._threads = [_ProgramThread(self) for _ in range(jobs)]
@@ -273,22 +271,11 @@ class _ProgramThread(threading.Thread):
             self.ready.set_result(self._start_program(lambda: self._leaving))
         except Exception as error:  # noqa: BLE001 - raised where somebody waits
             self.ready.set_exception(error)
-        while (calls := self._next_batch()) is not None:
+        while (calls := self.batches.get()) is not None:
             try:
                 self._work(calls)
             except BaseException as error:  # noqa: BLE001 - raised where somebody waits
                 calls.fail(error)
-        self._close_program()
-
-    def _next_batch(self) -> _Calls | None:
-        """Return the calls for the next batch, None at the end; an idle program is closed."""
-        try:
-            return self.batches.get(timeout=self._runner.idle)
-        except Empty:
-            self._close_program()
-            return self.batches.get()
-
-    def _close_program(self) -> None:
         if self._program is not None:
             self._program.close()
 

@@ -35,7 +35,9 @@ def python_worker(backend: str | Callable[..., Any]) -> Launch:
         return replace(python_launch(*_WORKER, backend), name=f"backend {backend!r}")
     from conformance.backends.program.pickling import pickled  # noqa: PLC0415 - only for callables
 
-    return replace(python_launch(*_WORKER, payload=pickled(backend)), name="the backend")
+    data = pickled(backend)
+    payload = b"%d\n%s" % (len(data), data)
+    return replace(python_launch(*_WORKER, payload=payload), name="the backend")
 
 
 def program_launch(command: str) -> Launch:

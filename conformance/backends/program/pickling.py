@@ -16,7 +16,7 @@ from conformance.errors import UsageError
 
 
 def pickled(backend: Callable[..., Any]) -> bytes:
-    """Return the callable as bytes that `unpickled` reads, with a line that gives their number.
+    """Return the callable as bytes that `unpickled` reads.
 
     Raises UsageError if it cannot be pickled.
     """
@@ -31,8 +31,7 @@ def pickled(backend: Callable[..., Any]) -> bytes:
         ) from error
     finally:
         pickler.forget()
-    data = stream.getvalue()
-    return b"%d\n%s" % (len(data), data)
+    return stream.getvalue()
 
 
 def unpickled(data: bytes) -> Callable[..., Any]:

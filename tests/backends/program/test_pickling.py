@@ -160,8 +160,7 @@ class TestCannot:
 
     def test_a_round_trip(self):
         """What was sent is received."""
-        size, _, data = pickled(numpy_backend.backend).partition(b"\n")
-        assert int(size) == len(data)
+        data = pickled(numpy_backend.backend)
         assert unpickled(data) is numpy_backend.backend
         assert pickle.loads(data) is numpy_backend.backend
 
