@@ -120,8 +120,7 @@ def _run(shard: str, check: _Check, contents: Sequence[bytes]) -> Report:
     asked = replace(check.asked, settings=settings)
     with _opened(contents) as files, calling(check.callee, settings) as runner:
         runner.ready()
-        report = run(runner, files, asked, name=check.name)
-        return replace(report, results=tuple(report.results))  # they would be read from the files
+        return run(runner, files, asked, name=check.name)
 
 
 def _search(merged: tuple[Report, int], check: _Check, contents: Sequence[bytes]) -> Report:
