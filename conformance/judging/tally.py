@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, overload
 
 import numpy as np
+from msgspec import structs
 
 from conformance import __version__
 from conformance.batch import Batch, Ints
@@ -29,6 +30,7 @@ from conformance.record.report import (
     VERDICTS,
     Announced,
     ClauseReport,
+    LazyResults,
     Repeatability,
     Report,
     Result,
@@ -159,12 +161,13 @@ def result_at(batch: Batch, row: int, verdicts: Verdicts, index: int) -> Result:
         tags=batch.tags[row],
         readings=accepted if verdict == "conforms" else (),
         clauses=batch.clauses[row],
+        expected="",
         excused=accepted if is_excuse else (),
         undefined_only=verdict == "conforms" and bool(verdicts.undefined_only[index]),
     )
 
 
-class Results(Sequence[Result]):
+class Results(LazyResults):
     """One result per vector that was run, made anew each time it is looked at.
 
     These are the results of `parts`, one part after the other, with the reasons for which some
@@ -204,11 +207,26 @@ class Results(Sequence[Result]):
     def __repr__(self) -> str:
         return f"<{len(self)} results>"
 
+    def verdicts(self) -> Iterator[tuple[str, Verdict]]:
+        """Yield operator and verdict of each result, but in the order of the run."""
+        return chain.from_iterable(map(_verdicts, self.parts))
+
     def _with_reason(self, result: Result) -> Result:
         announced = self._announced.get(result.id, {}).get(result.verdict)
         if announced is None or not announced.is_of(result.answer):
             return result
-        return replace(result, expected=announced.reason)
+        return structs.replace(result, expected=announced.reason)
+
+
+def _verdicts(results: JudgedBatch | Sequence[Result]) -> Iterator[tuple[str, Verdict]]:
+    """Yield operator and verdict of each result; no vector is read for it if it was judged."""
+    if isinstance(results, JudgedBatch):
+        operator = results.source.operator
+        yield from ((operator, VERDICTS[code]) for code in results.verdicts.verdict.tolist())
+    elif isinstance(results, Results | InFileOrder):
+        yield from chain.from_iterable(map(_verdicts, results.parts))
+    else:
+        yield from ((result.operator, result.verdict) for result in results)
 
 
 def explanations(results: Iterable[Result]) -> Iterator[Explained]:
@@ -264,12 +282,13 @@ class Tally:
             [batch.verdicts for batch in self.batches],
             readings=self._settle_readings(),
             results=Results(in_file_order(self.batches)),
-            counts_by_operator=self._counts(),
             repeated=self.repeated,
             variations=self.varied,
             stopped=self.stopped,
             backend_seconds=self.seconds,
             slowest=self.slowest if self.seconds >= LONG_RUN else (),
+            diagnoses=(),
+            expectations=None,
             versions=package_versions() | engine,
             **about,
         )
@@ -284,37 +303,23 @@ class Tally:
             batch.verdicts.refute(refuted)
         return reports
 
-    def _counts(self) -> dict[str, Counter[Verdict]]:
-        """Return how many vectors of each operator got each verdict."""
-        counts: dict[str, Counter[Verdict]] = {}
-        for batch in self.batches:
-            of_batch = np.bincount(batch.verdicts.verdict, minlength=len(VERDICTS)).tolist()
-            counts.setdefault(batch.source.operator, Counter()).update(
-                dict(zip(VERDICTS, of_batch, strict=True))
-            )
-        return {operator: +count for operator, count in counts.items()}
-
 
 def report_of(
     parts: Sequence[Verdicts | Report],
     *,
-    counts_by_operator: Mapping[str, Counter[Verdict]],
     repeated: Repeatability,
     variations: Sequence[VariationReport],
-    stopped: str,
     **about: Any,
 ) -> Report:
     """Return the report of a run, in which what is known of its parts is added up.
 
-    `about` are the fields that are not sums. It is incomplete where it was `stopped`.
+    `about` are the fields that are not sums.
     """
     undefined = added_up(chain.from_iterable(part.undefined for part in parts), "clause")
     accuracy = added_up(chain.from_iterable(part.accuracy for part in parts), "dtype")
     bias = added_up(chain.from_iterable(part.bias for part in parts), "operator", "dtype")
     outputs = chain.from_iterable(part.outputs for part in parts)
     return Report(
-        counts=sum(counts_by_operator.values(), Counter()),
-        counts_by_operator=counts_by_operator,
         undefined=tuple(
             replace(clause, counts=dict(Counter(clause.counts).most_common()))
             for clause in sorted(undefined, key=lambda clause: place_of(clause.clause))
@@ -324,8 +329,6 @@ def report_of(
         outputs=added_up(outputs, "operator", "output"),
         repeated=repeated if repeated.sampled else None,
         variations=added_up(variations, "variation"),
-        complete=not stopped,
-        stopped=stopped,
         **about,
     )
 
