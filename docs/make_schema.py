@@ -1,4 +1,4 @@
-"""Writes docs/report.schema.json from the types of the lines: `python docs/make_schema.py`.
+"""Writes docs/report.schema.json from the types of a report: `python docs/make_schema.py`.
 
 A test compares it with the file.
 """
@@ -6,15 +6,19 @@ A test compares it with the file.
 from __future__ import annotations
 
 import json
-from dataclasses import is_dataclass
+from collections.abc import Collection
+from dataclasses import MISSING, fields, is_dataclass
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Annotated, Any, Literal, Union, get_args, get_type_hints
 
+from msgspec import Meta, Struct, defstruct
 from msgspec.json import schema_components
 
 from conformance.record import report
-from conformance.record.line_types import VERSION, Footer, Header, ResultLine
+from conformance.record.jsonl import FOOTER, HEADER, RARE, RESULT, SCHEMA, VERSION, Totals
+from conformance.record.report import Footer, Header, Report, Result
 
 PAGE = Path(__file__).with_name("report.schema.json")
 
@@ -22,13 +26,27 @@ DESCRIPTION = (
     "A report is a header, a line for each result, and a footer. A number that is not finite is "
     "a text. Later programs may add fields: ignore what you do not know."
 )
+_FURTHER = {
+    "schema": Literal[SCHEMA],
+    "version": Literal[VERSION],
+    "detail": Annotated[str, Meta(description=Result.detail.__doc__)],
+    **{
+        name: Annotated[hint, Meta(description=getattr(Report, name).__doc__)]
+        for name, hint in get_type_hints(Totals, include_extras=True).items()
+    },
+}
+"""Fields of lines that are not among those of the values."""
+_OPTIONAL = RARE | {field.name for field in fields(Header) if field.default is not MISSING}
 
 
 def page() -> str:
     """Return the schema as it should be."""
-    lines, definitions = schema_components(
-        (Header, ResultLine, Footer), ref_template="#/$defs/{name}"
+    types = (
+        _line("header", Header, ["schema", "version", *HEADER]),
+        _line("result", Result, RESULT),
+        _line("footer", Footer, FOOTER),
     )
+    lines, definitions = schema_components(types, ref_template="#/$defs/{name}")
     for name, definition in definitions.items():
         _complete(name, definition)
     schema = {
@@ -38,14 +56,42 @@ def page() -> str:
         "oneOf": list(lines),
         "$defs": definitions,
     }
-    return json.dumps(schema, indent=1) + "\n"
+    return json.dumps(json.loads(json.dumps(schema), object_hook=_with_texts), indent=1) + "\n"
+
+
+def _with_texts(node: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of the schema where a number may be a text if it is not finite."""
+    texts = node.pop("not_finite", None)
+    return node if texts is None else {"anyOf": [{"enum": texts}, node]}
+
+
+def _line(kind: str, of: type, names: Collection[str]) -> type[Struct]:
+    """Return the type of a kind of line, with the fields that are written."""
+    hints = _FURTHER | get_type_hints(of, include_extras=True)
+    return defstruct(
+        of.__name__,
+        [
+            (name, _present(hints[name]), None) if name in _OPTIONAL else (name, hints[name])
+            for name in names
+        ],
+        namespace={"__doc__": of.__doc__},
+        tag_field="kind",
+        tag=kind,
+        kw_only=True,
+    )
+
+
+def _present(hint: Any) -> Any:
+    """Return the type of an optional field where it is there: None is left out."""
+    kinds = get_args(hint)
+    return Union[*(kind for kind in kinds if kind is not NoneType)] if NoneType in kinds else hint
 
 
 def _complete(name: str, definition: dict[str, Any]) -> None:
     """Say that all fields of a dataclass are there: those with a default are written, too."""
     definition["description"] = " ".join(cleandoc(definition["description"]).split())
     properties = definition["properties"]
-    if is_dataclass(getattr(report, name, None)):
+    if is_dataclass(getattr(report, name, None)) and name not in {"Header", "Footer"}:
         definition["required"] = list(properties)
     for content in properties.values():
         content.pop("default", None)

@@ -20,6 +20,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from types import MappingProxyType
 
+from msgspec import structs
+
 from conformance.api.reasoned_lines import (
     ReasonedLine,
     digest_of,
@@ -167,7 +169,7 @@ def _with_reason(result: Result, announced: Mapping[str, Mapping[str, Announced]
     known = announced.get(result.id, {}).get(result.verdict)
     if known is None or not known.is_of(result.answer):
         return result
-    return replace(result, expected=known.reason)
+    return structs.replace(result, expected=known.reason)
 
 
 def with_expectations(report: Report, announced: Expectations, must_fail: Container[str]) -> Report:

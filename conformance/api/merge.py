@@ -6,7 +6,7 @@ readings explain every vector that conforms, and which exceptions they leave wit
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
@@ -23,10 +23,8 @@ from conformance.record.report import (
     Repeatability,
     Report,
     Result,
-    Verdict,
     added_up,
     slowest,
-    verdicts_by_operator,
 )
 
 _NAMED = 10
@@ -50,19 +48,18 @@ def merge(shards: Mapping[str, Report]) -> Report:
     _check_ids_differ(shards)
     first = parts[0]
     results, readings = judged_together(_in_order(parts), first.required)
-    counts = {name: Counter[Verdict]() for name in _operators(parts)}
     merged = report_of(
         parts,
         backend=first.backend,
         vectors=added_up(chain.from_iterable(part.vectors for part in parts), "operator"),
         results=results,
-        counts_by_operator=counts | verdicts_by_operator(results),
         readings=readings,
         diagnoses=_diagnoses(parts),
         required=first.required,
         allow_extensions=first.allow_extensions,
         operators=first.operators,
         tier=first.tier,
+        shard="",
         not_run=len(first.results) + first.not_run - len(results),
         stopped="; ".join(_reasons_incomplete(parts, name_of, count)),
         repeated=sum((part.repeated for part in parts if part.repeated), Repeatability(0)),
@@ -73,6 +70,7 @@ def merge(shards: Mapping[str, Report]) -> Report:
         slowest=slowest(chain.from_iterable(part.slowest for part in parts)),
         versions=first.versions,
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        expectations=None,
         support=joined(parts),
         skips=skips.joined([part.skips for part in parts]),
     )
@@ -165,7 +163,7 @@ def _reasons_incomplete(
         yield f"shard {names} is missing" if missing == 1 else f"shards {names}{more} are missing"
     for part in parts:
         if not part.complete:
-            yield f"shard {part.shard}: {part.stopped or 'incomplete'}"
+            yield f"shard {part.shard}: {part.stopped}"
 
 
 def _diagnoses(parts: Sequence[Report]) -> tuple[Diagnosis, ...]:

@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from conformance.backends.answer import MISSING, NO_ARRAY, SUITE_TYPES, Returned
 from conformance.backends.runner import Answers
@@ -312,7 +312,7 @@ def worst_of(
         first_got=_number(of.got[first]),
         first_expected=_number(of.expected[first]),
         output=several,
-        number=output,
+        number=output if several else UNSET,
         dtype=name if several else "",
     )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from math import prod
 
 import numpy as np
+from msgspec import structs
 
 from conformance.backends.answer import ARRAY, NO_ARRAY, Returned
 from conformance.backends.runner import Answers
@@ -95,7 +96,7 @@ def _worst(recipe: Recipe, number: int, got: Array) -> Worst | None:
                 where = np.argwhere(unequal) + np.array(place)
                 found = worst_of(elements, recipe.case.operator, number, where.__getitem__)
                 worst = found if worst is None else _worse(worst, found)
-    return worst and replace(worst, total=prod(recipe.output_shape))
+    return worst and structs.replace(worst, total=prod(recipe.output_shape))
 
 
 def _differing(
@@ -116,7 +117,7 @@ def _differing(
 def _worse(before: Worst, now: Worst) -> Worst:
     """Return the worse of two elements, with the first wrong one of all that are wrong."""
     first = min(before, now, key=lambda worst: worst.first_index)
-    return replace(
+    return structs.replace(
         max(before, now, key=lambda worst: worst.ulp),
         wrong=before.wrong + now.wrong,
         first_index=first.first_index,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 from types import MappingProxyType
 
 import numpy as np
+from msgspec import structs
 
 from conformance.backends.answer import NOT_RUN, arrays_of
 from conformance.backends.runner import Answers, Calls, Runner, Stopped
@@ -181,4 +182,4 @@ class Run:
         if nbytes > self._output_bytes_left:
             output, nbytes = None, 0
         self._output_bytes_left -= nbytes
-        return replace(result, output=output, printed=answers.printed.get(vector, ""))
+        return structs.replace(result, output=output, printed=answers.printed.get(vector, ""))

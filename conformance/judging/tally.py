@@ -25,9 +25,7 @@ from conformance.record.report import (
     SlowVector,
     VariationReport,
     VectorsUsed,
-    Verdict,
     added_up,
-    verdicts_by_operator,
 )
 from conformance.vectorfile.sources import Selected, Source
 from conformance.vectorfile.suite import joint_digest
@@ -78,7 +76,8 @@ class Tally:
             results=results,
             readings=readings,
             required=required,
-            counts_by_operator=verdicts_by_operator(results),
+            diagnoses=(),
+            expectations=None,
             repeated=self.repeated,
             variations=self.varied,
             stopped=self.stopped,
@@ -92,23 +91,19 @@ class Tally:
 def report_of(
     parts: Sequence[Sums | Report],
     *,
-    counts_by_operator: Mapping[str, Counter[Verdict]],
     repeated: Repeatability,
     variations: Sequence[VariationReport],
-    stopped: str,
     **about: Any,
 ) -> Report:
     """Return the report of a run, in which what is known of its parts is added up.
 
-    `about` are the fields that are not sums. It is incomplete where it was `stopped`.
+    `about` are the fields that are not sums.
     """
     undefined = added_up(chain.from_iterable(part.undefined for part in parts), "clause")
     accuracy = added_up(chain.from_iterable(part.accuracy for part in parts), "dtype")
     bias = added_up(chain.from_iterable(part.bias for part in parts), "operator", "dtype")
     outputs = chain.from_iterable(part.outputs for part in parts)
     return Report(
-        counts=sum(counts_by_operator.values(), Counter()),
-        counts_by_operator=counts_by_operator,
         undefined=tuple(
             replace(clause, counts=dict(Counter(clause.counts).most_common()))
             for clause in sorted(undefined, key=lambda clause: place_of(clause.clause))
@@ -118,8 +113,6 @@ def report_of(
         outputs=added_up(outputs, "operator", "output"),
         repeated=repeated if repeated.sampled else None,
         variations=added_up(variations, "variation"),
-        complete=not stopped,
-        stopped=stopped,
         **about,
     )
 

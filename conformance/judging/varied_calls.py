@@ -14,6 +14,7 @@ from random import Random
 from time import perf_counter
 
 import numpy as np
+from msgspec import structs
 
 from conformance.backends.answer import ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, Returned
 from conformance.backends.runner import Answers, Runner
@@ -292,16 +293,16 @@ class _Calls:
             before, now = self.before(row), again[row]
             if before.variations:
                 names = dict.fromkeys((*before.variations, self.variation.name))
-                now = replace(before, variations=tuple(names))
+                now = structs.replace(before, variations=tuple(names))
             else:
                 why = now.why or NoLonger()
-                now = replace(now, why=why, variations=(self.variation.name,))
+                now = structs.replace(now, why=why, variations=(self.variation.name,))
             self._put(row, now)
 
     def pass_again(self, rows: Iterable[int]) -> None:
         """Note of vectors that they conform when they are called again."""
         for row in rows:
-            self._put(row, replace(self.before(row), only_again=True))
+            self._put(row, structs.replace(self.before(row), only_again=True))
 
     def _put(self, row: int, result: Result) -> None:
         self.results[int(self.batch.numbers[row])] = result

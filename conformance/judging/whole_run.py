@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 
 from msgspec import structs
@@ -92,8 +91,8 @@ def rejudged(result: Result, vote: Vote, *, refuted: bool) -> Result:
     if refuted:
         why = explain_excused(result.why, result.operator, vote.accepted, vote.clauses)
         excused = result.excused or result.readings
-        return replace(result, verdict="error", readings=(), excused=excused, why=why)
+        return structs.replace(result, verdict="error", readings=(), excused=excused, why=why)
     raised = structs.replace(result.why, only_under=()) if isinstance(result.why, Raised) else None
-    return replace(
+    return structs.replace(
         result, verdict="conforms", readings=result.excused, why=raised or result.why, expected=""
     )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from conformance.api.check import Asked
 from conformance.api.expected_failures import INCONSISTENT
@@ -174,7 +174,7 @@ class VectorItem(Item):
             self.session.shouldstop = str(error)  # no other vector would fare better
             raise
         (result,) = report.results
-        self.result = replace(result, printed="")
+        self.result = structs.replace(result, printed="")
         if result.printed:
             self.add_report_section("call", "backend", result.printed)
         self._test.conclude(report, backend=run.backend)

@@ -6,7 +6,6 @@ they ran in make no difference.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Generator, Sequence
 from typing import Any
 
@@ -16,7 +15,7 @@ from conformance.api.expected_failures import INCONSISTENT
 from conformance.api.merge import merge
 from conformance.pytest_plugin.items import NAME, READINGS, RESULT, Item, VectorTests
 from conformance.record.jsonl import decoded
-from conformance.record.report import Report, Result, SkippedVector, Skips, verdicts_by_operator
+from conformance.record.report import Report, Result, SkippedVector, Skips
 from conformance.report import phrases
 from conformance.testing import DoesNotConform
 
@@ -125,7 +124,6 @@ def problems_of(tests: VectorTests, results: Sequence[Result]) -> tuple[list[str
 
 def _report(tests: VectorTests, results: Sequence[Result]) -> Report:
     """Return some results as the report of the only shard of a run."""
-    counts = verdicts_by_operator(results)
     asked = tests.tests[0].asked
     skipped = tuple(
         SkippedVector(test.id, test.file.operator, test.skipped)
@@ -134,15 +132,25 @@ def _report(tests: VectorTests, results: Sequence[Result]) -> Report:
     )
     return Report(
         backend=tests.backend,
+        started="",
+        versions={},
         vectors=(),
+        tier="",
         results=results,
-        counts=sum(counts.values(), Counter()),
-        counts_by_operator=counts,
+        readings=(),
+        undefined=(),
+        accuracy=(),
+        diagnoses=(),
+        repeated=None,
+        expectations=None,
         required=asked.pins,
         allow_extensions=asked.settings.allow_extensions,
         operators=asked.settings.operators_asked,
         not_run=tests.all_vectors - len(results),
-        complete=len(results) + len(skipped) == len(tests.tests),
+        stopped="" if len(results) + len(skipped) == len(tests.tests) else "incomplete",
+        notes=(),
+        seconds=0.0,
+        backend_seconds=0.0,
         shard="1/1",
         skips=Skips(asked.skip.path, skipped) if asked.skip else None,
     )

@@ -1,4 +1,10 @@
-"""What a run of a backend over vectors says: every renderer takes these values, and only these."""
+"""What a run of a backend over vectors says: every renderer takes these values, and only these.
+
+They are what a file of a report holds, too (`record/jsonl.py`), so that one of unknown origin is
+checked while it is decoded: a field may hold what its type says and nothing else. Fields without
+a default are in every file, and so are all fields of dataclasses. A field that is added later needs
+a default: older files do not have it.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +12,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import ceil, log
 from operator import attrgetter
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from conformance.record.why import AcceptedInvalid, Why
 from conformance.record.words import in_words, of_call
@@ -27,6 +34,21 @@ Status = Literal["followed", "either", "split", "inconsistent"]
 
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 """A number of things; the limits are those that a saved report is held to when it is read."""
+Number = Annotated[float, Meta(extra_json_schema={"not_finite": ["-inf", "inf", "nan"]})]
+"""A number that a file has as one of these texts where it is not finite."""
+Attributes = Annotated[
+    Mapping[str, Any],
+    Meta(
+        extra_json_schema={
+            "additionalProperties": {"type": ["null", "boolean", "number", "string", "array"]}
+        },
+    ),
+]
+if TYPE_CHECKING:
+    NotSaved = Array | Outputs | None
+else:
+    NotSaved = None
+"""Arrays that are in no file: whatever one has in their place is refused."""
 
 VERDICTS: tuple[Verdict, ...] = (
     "conforms",
@@ -42,7 +64,8 @@ FAILURES: tuple[Verdict, ...] = ("mismatch", "accepted-invalid", "error", "crash
 RETURNED: tuple[Verdict, ...] = ("mismatch", "accepted-invalid")
 """The failures in which something was returned."""
 
-
+STORED_OUTPUT = 1 << 25
+"""Bytes of outputs of mismatches that a run keeps, at most."""
 LONG_RUN = 10.0
 """Seconds in the backend from which a user waits, and may ask for what."""
 _SLOW = 5
@@ -56,52 +79,49 @@ def failing(*, allow_extensions: bool) -> tuple[Verdict, ...]:
     return tuple(v for v in FAILURES if v != "accepted-invalid" or not allow_extensions)
 
 
-@dataclass(frozen=True, slots=True)
-class Worst:
+class Worst(Struct, frozen=True, omit_defaults=True):
     """The wrong element of an output that lies furthest from its expected value.
 
     `index` is its position; `error` = |got - expected| and `ulp` the same in units of the
     element type's spacing at `expected` (inf where either is not finite); `bound` the error
     allowed there. `wrong` of `total` defined elements of the output are wrong. The first of
     them, in C order, is at `first_index`. Where the operator has several outputs, `output` is
-    the name of the one meant, the first with wrong elements, `number` its place among them and
-    `dtype` its element type.
+    the name of the one meant, the first with wrong elements, `number` its place among them, from 0,
+    and `dtype` its element type.
     """
 
-    index: tuple[int, ...]
-    got: float | int
-    expected: float | int
-    error: float
-    ulp: float
-    bound: float
-    wrong: int
-    total: int
-    first_index: tuple[int, ...] = ()
-    first_got: float | int = 0
-    first_expected: float | int = 0
+    index: tuple[Count, ...]
+    got: Number | int
+    expected: Number | int
+    error: Number
+    ulp: Number
+    bound: Number
+    wrong: Count
+    total: Count
+    first_index: tuple[Count, ...]
+    first_got: Number | int
+    first_expected: Number | int
     output: str = ""
-    number: int = 0
+    number: Count | UnsetType = UNSET
     dtype: str = ""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Result:
+class Result(Struct, frozen=True, eq=False, tag_field="kind", tag="result"):
     """The verdict on one vector.
 
     `why` says why, None if it conforms: it is the exception where that is the right answer.
     `detail` is the same in words. `worst` is set where elements differ. `readings` are the
     combinations of readings, over the disputed clauses that apply to the vector, under which the
-    answer conforms; `({},)` if none applies and () if it does not conform. An exception is no
+    answer conforms: an empty one if none applies, none if it does not conform. An exception is no
     evidence of the readings followed if it conforms only because some element is undefined, or if
     like vectors raise where no reading allows it (the same operator, element type, axes, auto_pad,
     rounding_type and exclude_pad). It becomes an error where the readings followed, however
     attributes may split them, rule it out. `excused` holds the combinations under which such an
     exception conforms: of the first kind always, of the second where it became an error. `clauses`
-    is that of `Vector`.
-    `dtype` is the element type of the first input, `shapes` are those of all inputs. `output` is
-    what the backend returned, an array or a tuple, stored for the first mismatches of a run (up
-    to `STORED_OUTPUT` bytes), for the search for causes. `printed` is what the backend wrote to
-    its standard streams during the call, where that was captured.
+    are those that apply to the vector, each with its readings; one without leaves something
+    undefined. `dtype` is the element type of the first input, `shapes` are those of all inputs.
+    `printed` is what the backend wrote to its standard streams during the call, where that was
+    captured.
     `expected` is the reason that an expected-failure file gives for this failure, "" if none.
     `undefined_only` says that of an output that conforms no element is defined: any would have.
     `variations` are those of the call, by name, in which a vector fails that conforms when it is
@@ -113,26 +133,27 @@ class Result:
     id: str
     operator: str
     verdict: Verdict
-    attributes: Mapping[str, Any]
+    attributes: Attributes
     dtype: str
-    shapes: tuple[tuple[int, ...], ...]
-    why: Why | None = None
-    worst: Worst | None = None
-    tier: str = "standard"
-    pattern: str = ""
-    source: str = ""
-    provenance: str = "computed"
-    tags: tuple[str, ...] = ()
-    readings: tuple[Mapping[str, str], ...] = ()
-    clauses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    output: Array | Outputs | None = None
-    printed: str = ""
-    expected: str = ""
-    excused: tuple[Mapping[str, str], ...] = ()
+    shapes: tuple[tuple[Count, ...], ...]
+    worst: Worst | None
+    tier: str
+    pattern: str
+    source: str
+    provenance: str
+    tags: tuple[str, ...]
+    readings: tuple[Mapping[str, str], ...]
+    clauses: Mapping[str, tuple[str, ...]]
+    printed: str
+    expected: str
+    excused: tuple[Mapping[str, str], ...]
     undefined_only: bool = False
     variations: tuple[str, ...] = ()
     only_again: bool = False
-    answer: str = ""
+    answer: Annotated[str, Meta(pattern="^([0-9a-f]{12})?$")] = ""
+    why: Why | None = None
+    output: NotSaved = None
+    """What a backend returned, an array or a tuple, where it is kept for the search for causes."""
 
     @property
     def detail(self) -> str:
@@ -165,14 +186,6 @@ class Result:
         return next(named, rule)
 
 
-def verdicts_by_operator(results: Iterable[Result]) -> dict[str, Counter[Verdict]]:
-    """Return how many results of each operator have each verdict."""
-    counts: dict[str, Counter[Verdict]] = {}
-    for result in results:
-        counts.setdefault(result.operator, Counter())[result.verdict] += 1
-    return counts
-
-
 def added_up(parts: Iterable[_Part], *key: str) -> tuple[_Part, ...]:
     """Return the sums of the parts that agree in some attributes, in the order of the first."""
     key_of = attrgetter(*key)
@@ -180,10 +193,6 @@ def added_up(parts: Iterable[_Part], *key: str) -> tuple[_Part, ...]:
     for part in parts:
         sums[key_of(part)] = sums[key_of(part)] + part if key_of(part) in sums else part
     return tuple(sums.values())
-
-
-STORED_OUTPUT = 1 << 25
-"""Bytes of outputs of mismatches that a report stores, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,10 +283,10 @@ class Accuracy:
     """
 
     dtype: str
-    elements: int
-    correctly_rounded: float
-    worst_ulp: float
-    worst_of_bound: float
+    elements: Count
+    correctly_rounded: Annotated[float, Meta(ge=0, le=1)]
+    worst_ulp: Number
+    worst_of_bound: Number
 
     def __add__(self, other: Accuracy) -> Accuracy:
         elements = self.elements + other.elements
@@ -641,53 +650,89 @@ def slowest(vectors: Iterable[SlowVector]) -> tuple[SlowVector, ...]:
     return tuple(sorted(vectors, key=lambda each: -each.seconds)[:_SLOW])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Report:
-    """A whole run. `results` are the vectors that were run, in the order of the files.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Header:
+    """What was checked: the first line of a file.
 
-    `not_run` counts the vectors of `vectors` that were left out (by operator, selection or tier),
-    skipped or never reached; `skips` says which were skipped and why. `operators` are the names,
-    globs and families that were asked for, () for all: of others nothing is known. `complete` is
-    False if some that were selected were never reached, and `stopped` then says why. `shard` is
-    "i/n" where only the i-th of n parts of the selection was run. `required` are the readings
-    pinned. Where it may
-    `allow_extensions`, accepting what is invalid is counted and no failure. `support` says what
-    floors were asked for, if any were. `repeated` says what a second call of some vectors gave, and
-    `variations` what calls in other ways gave. `started` is when the run began (UTC, ISO 8601),
-    `seconds` its wall time, causes included, `backend_seconds` that of the backend's answers.
-    `slowest` are the vectors that took longest, where that was `LONG_RUN` seconds or more.
+    `backend` is its name. `started` is when the run began (UTC, ISO 8601; "" if unknown), with
+    which `versions` of this program, Python and libraries. `vectors` are those there are, of which
+    those up to a `tier` were selected. `shard` is "i/n" where only the i-th of n parts of the
+    selection was run. `required` are the readings pinned. Where it may `allow_extensions`,
+    accepting what is invalid is counted and no failure. `operators` are the names, globs and
+    families that were asked for, () for all: of others nothing is known.
     """
 
     backend: str
+    started: str
+    versions: Mapping[str, str]
     vectors: tuple[VectorsUsed, ...]
-    results: Sequence[Result]
-    counts: Counter[Verdict]
-    counts_by_operator: Mapping[str, Counter[Verdict]]
-    readings: tuple[ClauseReport, ...] = ()
-    undefined: tuple[UndefinedReport, ...] = ()
-    accuracy: tuple[Accuracy, ...] = ()
-    diagnoses: tuple[Diagnosis, ...] = ()
-    required: Mapping[str, str] = field(default_factory=dict)
-    tier: str = "standard"
-    not_run: int = 0
-    complete: bool = True
-    stopped: str = ""
-    shard: str = ""
-    repeated: Repeatability | None = None
-    expectations: Expectations | None = None
-    started: str = ""
-    seconds: float = 0.0
-    backend_seconds: float = 0.0
-    versions: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    outputs: tuple[OutputReport, ...] = ()
-    support: Support | None = None
+    tier: str
+    shard: str
+    required: Mapping[str, str]
     allow_extensions: bool = False
-    variations: tuple[VariationReport, ...] = ()
+    operators: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Footer:
+    """What the results say together: the last line of a file, which was cut off without it.
+
+    `not_run` counts the vectors of `vectors` that were left out (by operator, selection or tier),
+    skipped or never reached; `skips` says which were skipped and why. `stopped` says why some that
+    were selected were never reached, "" if all were run. `support` says what floors were asked for,
+    if any were. `repeated` says what a second call of some vectors gave, and `variations` what
+    calls in other ways gave. `notes` are what else a reader should know. `outputs` are of operators
+    with several, `bias` of results that conform and are not correctly rounded. `slowest` are the
+    vectors that took longest, where the backend took 10 seconds or more. `seconds` is the wall time
+    of the run, causes included, `backend_seconds` that of the backend's answers.
+    """
+
+    readings: tuple[ClauseReport, ...]
+    undefined: tuple[UndefinedReport, ...]
+    accuracy: tuple[Accuracy, ...]
+    diagnoses: tuple[Diagnosis, ...]
+    repeated: Repeatability | None
+    expectations: Expectations | None
+    not_run: Count
+    stopped: str
+    notes: tuple[str, ...]
+    outputs: tuple[OutputReport, ...] = ()
     bias: tuple[Bias, ...] = ()
+    support: Support | None = None
+    variations: tuple[VariationReport, ...] = ()
     slowest: tuple[SlowVector, ...] = ()
     skips: Skips | None = None
-    operators: tuple[str, ...] = ()
+    seconds: Number
+    backend_seconds: Number
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Report(Footer, Header):
+    """A whole run: its header and footer, and the `results` of the vectors that were run.
+
+    These are in the order of the files.
+    """
+
+    results: Sequence[Result] = field(repr=False)
+
+    @cached_property
+    def counts_by_operator(self) -> Mapping[str, Counter[Verdict]]:
+        """How many results of each operator have each verdict."""
+        counts: dict[str, Counter[Verdict]] = {}
+        for result in self.results:
+            of_operator = counts.setdefault(result.operator, Counter(dict.fromkeys(VERDICTS, 0)))
+            of_operator[result.verdict] += 1
+        return {operator: +of_operator for operator, of_operator in counts.items()}
+
+    @cached_property
+    def counts(self) -> Counter[Verdict]:
+        """How many results have each verdict."""
+        return sum(self.counts_by_operator.values(), Counter())
+
+    @property
+    def complete(self) -> bool:
+        """Whether every vector that was selected was run, or skipped."""
+        return not self.stopped
 
     @property
     def failing(self) -> tuple[Verdict, ...]:
@@ -725,7 +770,7 @@ class Report:
             problems.append(f"{len(self.skips.unmatched):,} to skip but of no vector")
         problems += self.missed_floors
         if not self.complete:
-            problems.append(f"incomplete: {self.stopped or 'not every selected vector was run'}")
+            problems.append(f"incomplete: {self.stopped}")
         if vacuous := self.vacuous or (not problems and self.none_right):
             problems.append(vacuous)
         return tuple(problems)

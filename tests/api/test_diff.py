@@ -179,7 +179,7 @@ def test_what_makes_reports_hard_to_compare_is_said_first():
 def test_a_report_that_is_incomplete_is_worse_and_said_loudly():
     """Unless the first was, too."""
     whole = made(result("a"))
-    cut = made(result("a"), complete=False, stopped="interrupted")
+    cut = made(result("a"), stopped="interrupted")
     found = diff(whole, cut)
     assert found.caveats == ("the second report is incomplete: interrupted",)
     assert found.worse == ("the second report is incomplete",)

@@ -285,7 +285,7 @@ class TestApplied:
         text = "inconsistent overhang-divisor # why"
         readings = [("overhang-divisor", "followed")]
         assert applied(text, {"a": "conforms"}, "b", readings=readings).ok
-        stopped = applied(text, {"a": "conforms"}, readings=readings, complete=False)
+        stopped = applied(text, {"a": "conforms"}, readings=readings, stopped="stopped")
         assert stopped.expectations.passed == ()
 
     def test_a_line_that_says_so_allows_what_conforms(self):

@@ -142,7 +142,7 @@ class TestBaseline:
         """Incomplete, a part, of other vectors, without anything that conforms."""
         whole = jsonl.read(baseline)
         reports = {
-            "incomplete": replace(whole, complete=False, stopped="why"),
+            "incomplete": replace(whole, stopped="why"),
             "of shard 1/2": replace(whole, shard="1/2"),
             "no vector conforms": run(lambda *_: 1 / 0),
         }

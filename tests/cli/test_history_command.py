@@ -109,7 +109,7 @@ def test_a_report_that_is_there_is_not_made_again(ask, reports, folder, monkeypa
 
 def test_a_report_of_a_run_that_was_cut_short_is_made_again(ask, reports, folder):
     """It would show failures that went, since they were not reached."""
-    cut_off = replace(jsonl.read(reports[0]), complete=False, stopped="interrupted")
+    cut_off = replace(jsonl.read(reports[0]), stopped="interrupted")
     cut_off = replace(cut_off, versions={**cut_off.versions, "release": "engine==3.0"})
     jsonl.write(cut_off, folder / "kept" / "adapter.py-backend-3.0.jsonl")
     done = ask("adapter.py:backend", "1.0", "3.0")
@@ -118,7 +118,7 @@ def test_a_report_of_a_run_that_was_cut_short_is_made_again(ask, reports, folder
 
 def test_a_run_that_is_cut_short_is_no_release_that_was_run(ask, reports, folder, monkeypatch):
     def interrupted(python, source, words, report):
-        cut_off = replace(jsonl.read(reports[0]), complete=False, stopped="too many failures")
+        cut_off = replace(jsonl.read(reports[0]), stopped="too many failures")
         jsonl.write(cut_off, report)
 
     monkeypatch.setattr(api, "check", interrupted)

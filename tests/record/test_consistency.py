@@ -1,7 +1,6 @@
 """What agrees in every report of a run, and which changes are contradictions."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from support.arbitrary_reports import made, real, reference, result
@@ -10,24 +9,19 @@ from conformance.errors import ReportFileError
 from conformance.record import jsonl
 from conformance.record.consistency import contradictions
 from conformance.record.report import (
-    Accuracy,
-    Bias,
-    ClauseReport,
     Diagnosis,
     Expectations,
-    OutputReport,
     Repeatability,
+    SkippedVector,
+    Skips,
     SlowVector,
     Support,
-    UndefinedReport,
     VariationReport,
     VectorsUsed,
-    Worst,
 )
 
 RIGHT, WRONG = result("r"), result("w", "mismatch")
-BIAS = Bias("AvgPool-1", "float32", 1, 0.0, 0.0, 0, 0, 0, 0)
-WORST = Worst((0,), 1.0, 2.0, 1.0, 1.0, 0.0, 1, 4)
+USED = VectorsUsed("AvgPool-1", "", "", 2, 2)
 
 
 def what(*results, **others):
@@ -49,73 +43,36 @@ def test_a_run_does_not_contradict_itself(backend):
     ("others", "expected"),
     [
         ({"vectors": ()}, "2 results of 'AvgPool-1', of which 0 vectors were selected"),
+        ({"vectors": (USED, USED)}, "2 results of 'AvgPool-1', of which 4 vectors were selected"),
+        ({"vectors": (VectorsUsed("AvgPool-1", "", "", 2, 1),)}, "more vectors are selected than"),
         ({"not_run": -1}, "results and not_run are fewer than the vectors there are"),
-        ({"complete": False, "stopped": ""}, "complete and stopped contradict each other"),
-        ({"complete": True, "stopped": "why"}, "complete and stopped contradict each other"),
-        ({"readings": (ClauseReport("c", "either", touched=2),)}, "counts of 'c' are not"),
-        ({"readings": (ClauseReport("c", "either", counts={"a": 1}),)}, "counts of 'c' are not"),
-        ({"undefined": (UndefinedReport("c", {"nan": 3}),)}, "counts of 'c' are more"),
-        ({"outputs": (OutputReport("AvgPool-1", "o", 1, 3),)}, "counts of output 'o' are more"),
+        ({"skips": Skips("f", (SkippedVector("s", "AvgPool-1", ""),))}, "more vectors are skipped"),
         ({"expectations": Expectations("f", {"mismatch": 1})}, "met is not the number"),
         ({"expectations": Expectations("f", inconsistent=("c",))}, "inconsistent clauses are met"),
-        ({"diagnoses": (Diagnosis("", (), 2, 0, 1),)}, "a diagnosis explains more"),
-        ({"diagnoses": (Diagnosis("", (), 1, 1, 1, 1),)}, "a diagnosis is contradicted by more"),
+        ({"expectations": Expectations("f", changed=("x",))}, "there is no result of 'x'"),
         ({"diagnoses": (Diagnosis("", (), 1, 1, 1, vectors=("x",)),)}, "there is no result of 'x'"),
-        ({"variations": (VariationReport("v", 1, ("w",), 1),)}, "variation 'v' has more outcomes"),
-        ({"repeated": Repeatability(0, ("w",))}, "more vectors differ"),
-        ({"repeated": Repeatability(1, (), ("w",))}, "a vector changes its verdict"),
-        ({"support": Support(conforming=1, kept=2)}, "more vectors are kept and lost"),
-        ({"support": Support(conforming=1, lost=("r",))}, "a vector is lost that is supported"),
+        ({"variations": (VariationReport("v", 1, ("x",)),)}, "there is no result of 'x'"),
+        ({"repeated": Repeatability(1, ("x",))}, "there is no result of 'x'"),
+        ({"slowest": (SlowVector("x", 1.0),)}, "there is no result of 'x'"),
     ],
 )
 def test_what_a_footer_may_not_say(others, expected):
-    """Each total is at most that of the results, or the same."""
+    """Its numbers and ids are those of the results."""
     assert what(RIGHT, WRONG) == ""
     assert what(RIGHT, WRONG, **others).startswith(expected)
 
 
-@pytest.mark.parametrize(
-    ("one", "field"),
-    [
-        (result("w", worst=WORST), "worst"),
-        (result("w", "mismatch", worst=replace(WORST, wrong=5)), "worst.wrong"),
-        (result("w", expected="known"), "expected"),
-        (result("w", "mismatch", readings=({},)), "readings"),
-        (result("w", "error", undefined_only=True), "undefined_only"),
-        (result("w", variations=("again",)), "variations"),
-    ],
-)
-def test_what_a_result_may_not_say(one, field):
-    """What is there for some verdicts alone."""
-    assert what(one).startswith(f"{field} contradicts the rest of the result of 'w'")
-
-
-@pytest.mark.parametrize(
-    ("others", "expected"),
-    [
-        ({"vectors": (VectorsUsed("AvgPool-1", "", "", 2, 2),) * 2}, "'AvgPool-1' is 2 times in"),
-        ({"readings": (ClauseReport("c", "either"),) * 2}, "'c' is 2 times in 'readings'"),
-        ({"undefined": (UndefinedReport("c", {}),) * 3}, "'c' is 3 times in 'undefined'"),
-        ({"accuracy": (Accuracy("float32", 1, 1.0, 0.0, 0.0),) * 2}, "'float32' is 2 times in"),
-        ({"bias": (BIAS, BIAS)}, "'AvgPool-1, float32' is 2 times in 'bias'"),
-        ({"outputs": (OutputReport("AvgPool-1", "o", 1, 1),) * 2}, "'AvgPool-1, o' is 2 times in"),
-        ({"variations": (VariationReport("v", 0),) * 2}, "'v' is 2 times in 'variations'"),
-        ({"variations": (VariationReport("v", 2, ("w", "w")),)}, "'w' is 2 times in 'v.failing'"),
-        ({"slowest": (SlowVector("w", 1.0),) * 2}, "'w' is 2 times in 'slowest'"),
-        ({"repeated": Repeatability(2, ("w", "w"))}, "'w' is 2 times in 'differing'"),
-        ({"repeated": Repeatability(2, ("w",), ("w", "w"))}, "'w' is 2 times in 'failing'"),
-        ({"repeated": Repeatability(2, ("r",), (), ("r", "r"))}, "'r' is 2 times in 'passing'"),
-        ({"support": Support(conforming=2, lost=("r", "r"))}, "'r' is 2 times in 'lost'"),
-    ],
-)
-def test_a_list_says_one_thing_once(others, expected):
-    """Though the things may say the same."""
-    assert any(line.startswith(expected) for line in contradictions(made(RIGHT, WRONG, **others)))
+def test_a_vector_that_was_skipped_may_be_lost():
+    """It has no result."""
+    used = VectorsUsed("AvgPool-1", "", "", 2, 3)
+    skips = Skips("f", (SkippedVector("s", "AvgPool-1", "slow"),))
+    support = Support(baseline="b", conforming=3, kept=2, lost=("s",))
+    assert what(RIGHT, WRONG, vectors=(used,), not_run=1, skips=skips, support=support) == ""
 
 
 def test_one_vector_has_one_result():
     """Though the counts may add up."""
-    assert what(RIGHT, RIGHT) == "two results of 'r'"
+    assert what(RIGHT, RIGHT) == "2 results of 'r'"
 
 
 def lines_of(path, report):

@@ -19,6 +19,7 @@ from conformance.dtypes import INTEGERS
 from conformance.errors import ReportFileError, UsageError
 from conformance.record import jsonl
 from conformance.record.report import Diagnosis, Expectations, Repeatability, Worst
+from conformance.record.why import Raised, Told
 from conformance.report import junit
 
 ACCURACY = {"dtype": "float32", "elements": 1, "worst_ulp": 0.5, "worst_of_bound": 0.5}
@@ -48,8 +49,6 @@ def full():
         base,
         vectors=together.vectors,
         results=together.results,
-        counts=together.counts,
-        counts_by_operator=together.counts_by_operator,
         diagnoses=(cause,),
         required={"overhang-divisor": "whole-kernel"},
         repeated=Repeatability(3, (wrong.id,), (wrong.id,)),
@@ -100,9 +99,26 @@ class TestRoundTrip:
     def test_the_largest_and_smallest_integers_come_back(self, tmp_path, dtype):
         """Of every type: those of uint64 have more than 63 bits."""
         limits = np.iinfo(dtype)
-        worst = Worst((0,), int(limits.max), int(limits.min), 1.0, 1.0, 1.0, 1, 1)
+        most, least = int(limits.max), int(limits.min)
+        worst = Worst((0,), most, least, 1.0, 1.0, 1.0, 1, 1, (0,), most, least)
         jsonl.write(made(result("a", "mismatch", dtype=dtype, worst=worst)), tmp_path / "r")
         assert jsonl.read(tmp_path / "r").results[0].worst == worst
+
+    @pytest.mark.parametrize(
+        ("verdict", "why"),
+        [
+            ("error", Raised("ValueError", "pads")),
+            ("conforms", Raised("ValueError", "pads")),
+            ("crashed", Told("ValueError: pads")),
+        ],
+    )
+    def test_words_of_an_earlier_version_are_a_fact(self, tmp_path, verdict, why):
+        """It saved no fact beside them."""
+        jsonl.write(made(result("a", verdict, detail="ValueError: pads")), tmp_path / "r")
+        lines = [json.loads(line) for line in (tmp_path / "r").read_bytes().splitlines()]
+        del lines[1]["why"]
+        (found,) = read(tmp_path / "r", joined(lines)).results
+        assert found.why == why
 
     def test_half_a_surrogate_pair_is_replaced(self, tmp_path):
         """It has no UTF-8 form, and a strict reader would refuse its escape."""
@@ -160,8 +176,8 @@ class TestFormat:
         }
         assert {name: names for name, names in optional.items() if names} == {
             "Header": {"allow_extensions", "operators"},
-            "ResultLine": {"undefined_only", "variations", "only_again", "answer", "why"},
-            "WorstObject": {"output", "number", "dtype"},
+            "Result": {"undefined_only", "variations", "only_again", "answer", "why"},
+            "Worst": {"output", "number", "dtype"},
             "Footer": {"outputs", "bias", "support", "variations", "slowest", "skips"},
             "Differing": {"output"},
             "Exited": {"unfinished"},
@@ -284,11 +300,13 @@ class TestBroken:
             (1, {"dtype": "float8"}, "line 2: dtype is 'float8', not a known element type"),
             (1, {"shapes": [[-1]]}, "line 2: shapes[0][0]: Expected `int` >= 0"),
             (1, {"kind": "row"}, "line 2: kind: Invalid value 'row'"),
-            (1, {"verdict": "error"}, "line 9: counts_by_operator are not those of the results"),
+            (1, {"verdict": "error"}, "line 9: counts contradicts the rest of the report"),
             (-1, {"ok": True}, "line 9: ok contradicts the rest of the report"),
-            (-1, {"counts": {"conforms": 3}}, "line 9: counts are not those of the results"),
+            (-1, {"counts": {"conforms": 3}}, "line 9: counts contradicts the rest of the report"),
+            (-1, {"stopped": "why"}, "line 9: complete contradicts the rest of the report"),
             (-1, {"accuracy": [ACCURACY | {"correctly_rounded": 1.5}]}, "line 9: accuracy[0].corr"),
-            (-1, {"seconds": "long"}, "line 9: seconds: Invalid enum value 'long'"),
+            (-1, {"seconds": "long"}, "line 9: seconds: Expected `float`, got `str`"),
+            (1, {"output": []}, "line 2: output: Expected `null`, got `array`"),
         ],
     )
     def test_a_wrong_field_is_named(self, saved, line, change, why):
@@ -330,7 +348,7 @@ class TestBroken:
 
     def test_an_element_has_to_be_one_of_its_type(self, tmp_path):
         """1e300 is no float16: nothing could print it."""
-        worst = Worst((0,), 1e300, 1.0, 1.0, 1.0, 1.0, 1, 1)
+        worst = Worst((0,), 1e300, 1.0, 1.0, 1.0, 1.0, 1, 1, (0,), 1e300, 1.0)
         jsonl.write(made(result("a", "mismatch", dtype="float16", worst=worst)), tmp_path / "r")
         with pytest.raises(ReportFileError, match=r"got is 1e\+300, not an element of float16"):
             jsonl.read(tmp_path / "r")

@@ -70,7 +70,7 @@ GALLERY = {
         ["nothing was computed; 1 unsupported"],
     ),
     "incomplete": (
-        lambda: made(result("a"), not_run=8, complete=False, stopped="interrupted", vectors=USED),
+        lambda: made(result("a"), not_run=8, stopped="interrupted", vectors=USED),
         [
             "INCOMPLETE: 4 selected vectors never reached: interrupted. What follows holds only",
             "1 of 9 vectors run",

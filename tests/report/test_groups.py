@@ -10,7 +10,7 @@ from conformance.record.why import OnlyUnder, Raised, WrongShape
 from conformance.report.groups import failure_groups, groups_of_cause, traits
 
 KNOWN = ("detail", "why", "worst", "dtype", "clauses", "operator", "variations", "only_again")
-WORST = Worst((0,), 1.0, 2.0, 1.0, 8.0, 0.1, 1, 4)
+WORST = Worst((0,), 1.0, 2.0, 1.0, 8.0, 0.1, 1, 4, (0,), 1.0, 2.0)
 
 
 def result(name, verdict="conforms", **others):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from support.fakes import altered, right
 from support.parsed_page import Page
 from support.report_samples import PLAIN, case, write, write_cases
@@ -73,7 +74,7 @@ def test_a_right_backend_conforms_and_has_no_failures(files):
 
 def test_incomplete_run_is_announced(files):
     """A banner says that, and why, before everything else."""
-    report = replace(check(right, files), complete=False, stopped="interrupted")
+    report = replace(check(right, files), stopped="interrupted")
     page = Page(render(report, files))
     banner = page.text(page.one("p", kind="banner"))
     assert banner.startswith("INCOMPLETE: interrupted.")
@@ -185,7 +186,7 @@ def test_a_drawing_follows_the_reading_that_is_required(files):
 def test_where_the_output_was_not_kept_two_elements_are_known(files):
     """The first and the worst wrong one, which every report names."""
     report = check(doubled, files, diagnose=False)
-    results = [replace(result, output=None) for result in report.results]
+    results = [structs.replace(result, output=None) for result in report.results]
     drawn = drawing_of(Page(render(replace(report, results=results), files)), "plain")
     assert (drawn["got"].split(" "), drawn["known"]) == (["!7", "", "", ""], "1 of 4")
 
@@ -258,7 +259,7 @@ def test_readings_are_explained(files):
 
 def test_an_expected_failure_is_listed_but_in_no_group(files):
     report = check(doubled, files, diagnose=False)
-    results = [replace(result, expected="known") for result in report.results]
+    results = [structs.replace(result, expected="known") for result in report.results]
     met = {"mismatch": 4}
     page = Page(
         render(replace(report, results=results, expectations=Expectations("f", met)), files)
@@ -310,9 +311,8 @@ def test_what_hides_or_reorders_is_written_as_an_escape(files):
 def test_text_that_is_very_long_is_cut(files):
     """And says how long it was."""
     report = check(right, files)
-    results = [replace(r, verdict="error", why=Told("x" * 10**6)) for r in report.results]
-    counts = {"AvgPool-1": {"error": 5}}
-    text = render(replace(report, results=results, counts_by_operator=counts), files)
+    results = [structs.replace(r, verdict="error", why=Told("x" * 10**6)) for r in report.results]
+    text = render(replace(report, results=results), files)
     assert len(text) < 200_000
     assert "(1,000,000 characters in all)" in text
 
@@ -403,14 +403,13 @@ def test_tens_of_thousands_of_failures_stay_small(files):
     """Those that are left out are counted; every group keeps some."""
     report = check(raising("x" * 200), files, diagnose=False)
     many = [
-        replace(result, id=f"{result.id}-{copy:0100}", dtype=dtype)
+        structs.replace(result, id=f"{result.id}-{copy:0100}", dtype=dtype)
         for dtype in ("float32", "float64")
         for copy in range(4000)
         for result in report.results
         if result.verdict == "error"
     ]
-    counts = {"AvgPool-1": {"error": len(many)}}
-    text = render(replace(report, results=many, counts_by_operator=counts), files)
+    text = render(replace(report, results=many), files)
     page = Page(text)
     failures = page.data("described")["failures"]
     assert len(text) < 10_000_000

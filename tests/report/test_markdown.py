@@ -186,7 +186,7 @@ def test_causes_come_before_examples():
 def test_an_incomplete_run_says_so_at_the_top():
     """Before everything else."""
     used = (VectorsUsed("AvgPool-1", "", "", 3, 3),)
-    report = made(result("a"), complete=False, stopped="interrupted", not_run=2, vectors=used)
+    report = made(result("a"), stopped="interrupted", not_run=2, vectors=used)
     first = render(report).splitlines()[0]
     assert first.startswith("# ⚠️ INCOMPLETE: 2 selected vectors never reached: interrupted. What")
 

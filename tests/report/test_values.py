@@ -1,14 +1,12 @@
 """Numbers and readings as short text."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.arbitrary_reports import result
 
 from conformance.dtypes import FLOATS, dtype_of
-from conformance.record.report import Result
 from conformance.report import phrases
 from conformance.report import values as words
 from conformance.text import listed
@@ -102,6 +100,6 @@ def test_expected_values_are_printed_where_a_document_prints_some(source, said):
     operator = "nGraph-AvgPool" if source.startswith("nGraph") else "AvgPool-1"
     assert words.provenance(operator, "printed", source) == said
     assert words.provenance(operator, "derived", source) == "derived"
-    result = Result("a", operator, "mismatch", {}, "float32", (), source=source)
-    facts = dict(phrases.facts(replace(result, provenance="printed")))
+    one = result("a", "mismatch", operator, source=source, provenance="printed")
+    facts = dict(phrases.facts(one))
     assert facts["source"] == f"{source} ({said})"

@@ -15,7 +15,7 @@ EXTENDED = result("d", "accepted-invalid", detail="accepted")
 CASES = [
     (made(RIGHT), "conforms", "brightgreen"),
     (made(RIGHT, WRONG, result("c", "unsupported")), "1 of 2 fail", "red"),
-    (made(RIGHT, WRONG, complete=False), "incomplete", "orange"),
+    (made(RIGHT, WRONG, stopped="stopped"), "incomplete", "orange"),
     (made(result("c", "unsupported")), "does not conform", "red"),
     (made(*(result(f"r{n}") for n in range(100)), WRONG), "1 of 101 fail", "orange"),
     (made(RIGHT, WRONG, EXTENDED, allow_extensions=True), "1 of 2 fail", "red"),

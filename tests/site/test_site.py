@@ -218,7 +218,7 @@ def test_vectors_beyond_a_number_have_no_page_and_that_is_said(tmp_path):
 
 def test_reports_of_other_vectors_are_not_compared_without_a_word(tmp_path):
     """The first page says in what reports differ, and which runs were cut short."""
-    one, other = made(result("a")), made(result("b"), tier="smoke", complete=False)
+    one, other = made(result("a")), made(result("b"), tier="smoke", stopped="stopped")
     site.write(saved(tmp_path, of("1", one), of("2", other)), tmp_path / "site")
     said = page(tmp_path / "site" / "index.html")
     alerts = [said.text(i) for i in said.all("p", role="alert")]

@@ -6,13 +6,14 @@ from operator import attrgetter
 
 import numpy as np
 from hypothesis import strategies as st
+from msgspec import structs
 from support.fakes import check
 from support.report_samples import cases
 
 from conformance.backends import load_backend
 from conformance.dtypes import FLOATS, INTEGERS, OF_ML_DTYPES, dtype_of, float_format
 from conformance.operators import OPERATORS, vector_of
-from conformance.record.line_types import told
+from conformance.record.jsonl import told
 from conformance.record.report import (
     FAILURES,
     RETURNED,
@@ -218,13 +219,11 @@ def _diagnoses(draw, ids):
 
 @st.composite
 def reports(draw, max_size=4):
-    """Draw a report whose totals are those of its results; everything else may be anything."""
+    """Draw a report whose vectors are those of its results; everything else may be anything."""
     found = tuple(draw(st.lists(results(), max_size=max_size, unique_by=lambda each: each.id)))
-    by_operator = {}
-    for each in found:
-        by_operator.setdefault(each.operator, Counter())[each.verdict] += 1
+    by_operator = Counter(each.operator for each in found)
+    conforming = sum(each.verdict == "conforms" for each in found)
     ids = [each.id for each in found]
-    counts = sum(by_operator.values(), Counter())
     met = Counter(each.verdict for each in found if each.expected)
     expectations = st.builds(
         Expectations,
@@ -251,7 +250,7 @@ def reports(draw, max_size=4):
         _some([each.id for each in found if each.verdict == "unsupported"]),
     )
     vectors = tuple(
-        VectorsUsed(name, draw(texts), draw(texts), count.total(), count.total() + draw(_counts))
+        VectorsUsed(name, draw(texts), draw(texts), count, count + draw(_counts))
         for name, count in by_operator.items()
     )
     not_run = sum(used.total for used in vectors) - len(ids) + draw(_counts)
@@ -276,16 +275,13 @@ def reports(draw, max_size=4):
         backend=draw(texts),
         vectors=vectors,
         results=found,
-        counts=counts,
-        counts_by_operator=by_operator,
-        readings=draw(_few(_clauses(counts["conforms"]), "clause")),
+        readings=draw(_few(_clauses(conforming), "clause")),
         undefined=draw(_few(undefined, "clause")),
         accuracy=draw(_few(accuracy, "dtype")),
         diagnoses=tuple(draw(st.lists(_diagnoses(ids), max_size=2))),
         required=draw(_mapping),
         tier=draw(texts),
         not_run=not_run,
-        complete=not stopped,
         stopped=stopped,
         shard=draw(texts),
         repeated=draw(
@@ -310,7 +306,7 @@ def reports(draw, max_size=4):
 
 def plain(report):
     """Return a report, without what a file does not keep, as a text that compares bit by bit."""
-    kept = [replace(result, output=None) for result in report.results]
+    kept = [structs.replace(result, output=None) for result in report.results]
     return repr(replace(report, results=tuple(kept)))
 
 
@@ -331,22 +327,20 @@ def real(backend=upper, **options):
 
 def made(*found, **others):
     """Return a report of some results, which are all of their vectors."""
-    by_operator = {}
-    for each in found:
-        by_operator.setdefault(each.operator, Counter())[each.verdict] += 1
-    counts = sum(by_operator.values(), Counter())
-    vectors = tuple(
-        VectorsUsed(name, "", "", count.total(), count.total())
-        for name, count in by_operator.items()
-    )
-    complete = others.get("complete", not others.get("stopped"))
-    stopped = others.get("stopped", "" if complete else "stopped")
-    known = {"backend": "b", "vectors": vectors, "complete": complete, "stopped": stopped} | others
-    return Report(results=found, counts=counts, counts_by_operator=by_operator, **known)
+    by_operator = Counter(each.operator for each in found)
+    known = dict.fromkeys(("readings", "undefined", "accuracy", "diagnoses", "notes"), ())
+    known |= dict.fromkeys(("started", "shard", "stopped"), "") | {"backend": "b"}
+    known |= {"repeated": None, "expectations": None, "versions": {}, "required": {}}
+    known |= {"not_run": 0, "seconds": 0.0, "backend_seconds": 0.0, "tier": "standard"}
+    known["vectors"] = tuple(VectorsUsed(name, "", "", n, n) for name, n in by_operator.items())
+    return Report(results=found, **known | others)
 
 
 def result(name, verdict="conforms", operator="AvgPool-1", *, detail="", **others):
     """Return a result of a plain case; a `detail` is in words."""
     others.setdefault("why", told(verdict, detail, others.get("worst")))
     known = {"attributes": {"kernel": [2, 2]}, "dtype": "float32", "shapes": ((1, 1, 4, 4),)}
-    return Result(name, operator, verdict, **(known | others))
+    known |= dict.fromkeys(("pattern", "source", "printed", "expected"), "")
+    known |= dict.fromkeys(("tags", "readings", "excused"), ())
+    known |= {"tier": "standard", "provenance": "computed", "clauses": {}, "worst": None}
+    return Result(name, operator, verdict, **known | others)

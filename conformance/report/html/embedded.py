@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, takewhile
 from math import isfinite, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import structs
 
 from conformance.dtypes import FLOATS, dtype_of
 from conformance.record.report import VERDICTS, Report, Result
@@ -195,7 +196,7 @@ def _from_vectors(
 
 
 def _one(report: Report, vector: Vector, result: Result, path: str) -> dict[str, Any]:
-    short = replace(result, why=Told(html(result.detail)))
+    short = structs.replace(result, why=Told(html(result.detail)))
     again = script(vector.case, short, backend=report.backend, path=path)
     data = {
         "drawing": drawing(vector, result, report.required),
