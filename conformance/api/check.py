@@ -330,5 +330,8 @@ def ids_by_operator(selected: Sequence[Selected]) -> dict[str, list[str]]:
 def calling(backend: Backend | NamedBackend, settings: Settings) -> AbstractContextManager[Runner]:
     """Return what calls a backend: this process, or workers."""
     # In tier large, memory is what a vector may need, and no limit.
-    memory = None if settings.tier == LARGE else settings.memory
-    return runner_of(backend, settings.timeout, memory, settings.jobs, apart=settings.apart)
+    if settings.tier == LARGE:
+        settings = replace(settings, memory=None)
+    return runner_of(
+        backend, settings.timeout, settings.memory, settings.jobs, apart=settings.apart
+    )

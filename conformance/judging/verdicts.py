@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -78,10 +77,13 @@ def result_of(
     batch: Batch,
     vector: int,
     verdict: Verdict,
-    explanation: Explanation = Explanation(),  # noqa: B008 - it is frozen
-    **further: Any,
+    explanation: Explanation,
+    *,
+    readings: tuple[Mapping[str, str], ...],
+    excused: tuple[Mapping[str, str], ...] = (),
+    undefined_only: bool = False,
 ) -> Result:
-    """Return the result of a vector of a batch; `further` are fields that its verdict has."""
+    """Return the result of a vector of a batch."""
     inputs = batch.inputs[vector]
     return Result(
         id=batch.ids[vector],
@@ -98,8 +100,12 @@ def result_of(
         source=batch.source[vector],
         provenance=batch.provenance[vector],
         tags=batch.tags[vector],
+        readings=readings,
         clauses=batch.clauses[vector],
-        **further,
+        printed="",
+        expected="",
+        excused=excused,
+        undefined_only=undefined_only,
     )
 
 

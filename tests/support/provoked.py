@@ -8,7 +8,6 @@ from conformance.backends.answer import NOT_RUN
 from conformance.backends.runner import Answers
 from conformance.batch import batch_of
 from conformance.judging.judge import judge
-from conformance.record.report import VERDICTS
 from conformance.record.words import in_words
 
 FINE = ("conforms", "")
@@ -29,13 +28,8 @@ def verdicts(runner, vectors, *, tick=lambda done: None):
     batch = batch_of(vectors)
     answers = Answers.none_yet(len(batch))
     runner.run(batch, answers, tick)
-    judged = judge(batch, answers, {})
     found = [
-        None
-        if kind == NOT_RUN
-        else (VERDICTS[verdict], in_words(getattr(judged.explanations.get(index), "why", None)))
-        for index, (kind, verdict) in enumerate(
-            zip(answers.kind, judged.verdict.tolist(), strict=True)
-        )
+        None if kind == NOT_RUN else (result.verdict, in_words(result.why))
+        for kind, result in zip(answers.kind, judge(batch, answers, {}).results, strict=True)
     ]
     return found, answers
