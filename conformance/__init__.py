@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from conformance.version import __version__ as __version__
+
 TYPE_CHECKING = False  # as in typing, which takes long to load
 if TYPE_CHECKING:
     from typing import Any
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
     from conformance.record.jsonl import read as read_report
     from conformance.record.report import Report
     from conformance.vectorfile import open_vectors
-
-__version__ = "0.1.0"
 
 _HOME = {
     "ConformanceError": "errors",

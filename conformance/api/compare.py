@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from conformance import __version__
 from conformance.api.check import Asked, check, ids_by_operator
 from conformance.backends import Backend, engine_version
 from conformance.errors import UsageError
@@ -31,6 +30,7 @@ from conformance.record.report import (
 from conformance.reveal import RevealedAverage, is_revealable, reveal
 from conformance.settings import Settings
 from conformance.vectorfile.sources import Vectors, chosen, opened
+from conformance.version import __version__
 
 Counts = Mapping[str, Mapping[str, Counter[Verdict]]]
 """Vectors by operator, element type of the first input, and verdict."""

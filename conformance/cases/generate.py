@@ -8,7 +8,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from conformance import __version__
 from conformance.cases.sweep import collect
 from conformance.cases.sweep.exhaustive import exhaustive, parts
 from conformance.cases.sweep.sweep_model import Covered
@@ -21,6 +20,7 @@ from conformance.progress import Progress
 from conformance.settings import check_jobs
 from conformance.vector import TIERS, Case, Tier, Vector
 from conformance.vectorfile import VectorFile, VectorWriter
+from conformance.version import __version__
 
 STRENGTHS = range(1, 5)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from conformance import __version__, interrupts
+from conformance import interrupts
 from conformance.cli.group import OneLineErrors
 from conformance.cli.options import (
     COUNT,
@@ -35,6 +35,7 @@ from conformance.cli.outputs import (
     report_options,
     reveal_options,
 )
+from conformance.version import __version__
 
 _EXIT_CODES = """\b
 Exit codes: 0 done or conforms, 1 does not conform, 2 wrong usage,

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from conformance import __version__
 from conformance.errors import UsageError
 from conformance.files import folder_for
 from conformance.fuzz.findings import FuzzReport
 from conformance.vector import Case, Vector
 from conformance.vectorfile import VectorWriter, open_vectors
+from conformance.version import __version__
 
 SOURCE = "found by fuzzing"
 

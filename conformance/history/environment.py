@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
-import conformance
+from conformance import version
 from conformance.errors import UsageError
 from conformance.process import Launch, run_command
 from conformance.text import one_line
@@ -62,7 +62,7 @@ def own_requirements() -> list[str]:
 
 def copy_source(folder: Path) -> None:
     """Copy this package into a folder, without vectors: compiled files are those of this Python."""
-    package = Path(conformance.__file__).parent
+    package = Path(version.__file__).parent
     shutil.copytree(package, folder / package.name, ignore=shutil.ignore_patterns("_vectors"))
 
 

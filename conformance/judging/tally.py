@@ -12,7 +12,6 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from typing import Any
 
-from conformance import __version__
 from conformance.batch import Ints
 from conformance.judging.readings import place_of
 from conformance.judging.verdicts import Sums
@@ -29,6 +28,7 @@ from conformance.record.report import (
 )
 from conformance.vectorfile.sources import Selected, Source
 from conformance.vectorfile.suite import joint_digest
+from conformance.version import __version__
 
 INTERRUPTED = "interrupted"
 _PACKAGES = ("numpy", "ml_dtypes", "h5py")

@@ -13,12 +13,12 @@ from typing import Any
 
 from conformance.operators import pipeline as steps
 from conformance.operators.clause import Clause
-from conformance.operators.disputed import DISPUTED
 from conformance.operators.gradient_clauses import DISPUTED as OF_GRADIENTS
 from conformance.operators.gradient_clauses import OTHERS as OTHERS_OF_GRADIENTS
 from conformance.operators.needs import meets
 from conformance.operators.operator import Operator
 from conformance.operators.rulings import RULINGS, UNDEFINED
+from conformance.operators.shared_clauses import DISPUTED
 from conformance.operators.wraps import StepWrap
 
 SHARED: tuple[Clause, ...] = (

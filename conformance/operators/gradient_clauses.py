@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from conformance.operators.clause import Clause, Reading, ruling
-from conformance.operators.disputed import holds_nan
 from conformance.operators.needs import (
     GRADIENTS_OF_MAXIMA,
     GRADIENTS_OF_NORMS,
     NO_POWERS,
     is_gradient,
 )
+from conformance.operators.shared_clauses import holds_nan
 from conformance.operators.wraps import choosing
 from conformance.reference.rounding import widen
 from conformance.vector import Case

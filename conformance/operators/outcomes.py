@@ -405,7 +405,7 @@ def _arithmetic(
     sums_kept = [asked, Arithmetic.ELEMENT_TYPE][: 1 + ("accumulator" in clauses)]
     for name in ("sum-overflow", "lp-range"):
         if name in concerning and any(
-            leaves.range_of(outcome, sums) for outcome in outcomes for sums in sums_kept
+            leaves.may_overflow(outcome, sums) for outcome in outcomes for sums in sums_kept
         ):
             clauses[name] = names_of(concerning[name])
     arise = _subnormals_arise(operator, data, outcomes) or (
@@ -429,7 +429,7 @@ def _computed(outcome: Values, chosen: Combination, leaves: _Leaving, asked: Ari
         admitting, what = ARITHMETIC[clause]
         if reading == admitting:
             arithmetic |= what
-    if not leaves.range_of(outcome, arithmetic & Arithmetic.ELEMENT_TYPE):
+    if not leaves.may_overflow(outcome, arithmetic & Arithmetic.ELEMENT_TYPE):
         arithmetic &= ~Arithmetic.OVERFLOWS  # this accumulator holds the sums
     return replace(outcome, arithmetic=arithmetic)
 
@@ -457,8 +457,8 @@ class _Leaving:
         self._axes = data.ndim - 2
         self._known: dict[tuple[int, int], bool] = {}
 
-    def range_of(self, outcome: Values, arithmetic: int) -> bool:
-        """Say so under an `Arithmetic`."""
+    def may_overflow(self, outcome: Values, arithmetic: int) -> bool:
+        """Say whether some sum of an outcome leaves the range under an `Arithmetic`."""
         key = id(outcome), arithmetic  # outcomes live as long as this
         if key not in self._known:
             leaves = leaves_range(outcome.outputs[0], self._axes, arithmetic)

@@ -46,7 +46,7 @@ BROKEN = {
         (
             "from dataclasses import replace\n"
             "from conformance.operators.documents.openvino import AVG_POOL\n"
-            "from conformance.operators.disputed import DISPUTED\n"
+            "from conformance.operators.shared_clauses import DISPUTED\n"
             "clash = replace(DISPUTED[0], says='another')\n"
             "OPERATOR = replace(AVG_POOL, name='Other-1', clauses=(clash,))"
         ),

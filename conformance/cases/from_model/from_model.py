@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance import __version__
 from conformance.cases.from_model.concrete import concrete
 from conformance.cases.from_model.layer import Model, NotExpressible, Skipped
 from conformance.cases.from_model.networks import NAME, networks
@@ -22,6 +21,7 @@ from conformance.process import ProcessFailed, call_separately
 from conformance.progress import Progress
 from conformance.vector import TIERS, Tier
 from conformance.vectorfile import VectorWriter
+from conformance.version import __version__
 
 _MOST_LAYERS = 1000
 _ONNX = b"\x08"  # the tag of ir_version, the first field of every ONNX model
