@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -105,7 +104,7 @@ def report_of(
     outputs = chain.from_iterable(part.outputs for part in parts)
     return Report(
         undefined=tuple(
-            replace(clause, counts=dict(Counter(clause.counts).most_common()))
+            replace(clause, counts=dict(sorted(clause.counts.items(), key=_commonest_first)))
             for clause in sorted(undefined, key=lambda clause: place_of(clause.clause))
         ),
         bias=tuple(sorted(bias, key=lambda each: (each.operator, each.dtype))),
@@ -115,6 +114,11 @@ def report_of(
         variations=added_up(variations, "variation"),
         **about,
     )
+
+
+def _commonest_first(behaviour: tuple[str, int]) -> tuple[int, str]:
+    name, count = behaviour
+    return -count, name  # whatever the order of shards
 
 
 @cache
