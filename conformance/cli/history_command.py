@@ -17,7 +17,7 @@ from conformance.files import write_text
 from conformance.history import Checked, History, history, newest
 from conformance.history.api import package_of
 from conformance.history.history_report import describe
-from conformance.history.releases import in_order
+from conformance.history.versions import in_order
 from conformance.operators import operators_named
 from conformance.report import html, markdown
 from conformance.vectorfile.suite import shipped_suite

@@ -19,6 +19,7 @@ from conformance.judging.judge import answers_of
 from conformance.operators import operator_named
 from conformance.operators.pipeline import Plan
 from conformance.record.report import Result
+from conformance.record.words import attribute_in_words
 from conformance.report import values as words
 from conformance.report.drawing import documented, plan_of
 from conformance.report.html.json_data import TrustedText
@@ -61,7 +62,7 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
         "shape": data.shape,
         "out": expected.shape,
         "axes": [*_axes(plan, worst[2:] if large else None)],
-        "readings": ", ".join(words.attribute(*reading) for reading in named.items()),
+        "readings": ", ".join(attribute_in_words(*reading) for reading in named.items()),
         "worst": worst,
     }
     if large:
