@@ -19,7 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from conformance import Report, open_vectors, read_report
-from conformance.api.compare import Compared, Comparison
+from conformance.api.compare import Comparison
+from conformance.api.releases import Release
 from conformance.backends import available, engine_version
 from conformance.errors import ReportFileError, UsageError
 from conformance.report import comparison_report, markdown
@@ -96,10 +97,10 @@ def _is_of(report: Report, vectors: Mapping[str, str], tier: str) -> bool:
     return same and current and report.complete and report.tier == tier
 
 
-def _published(report: Report) -> Compared:
+def _published(report: Report) -> Release:
     """Return what the page shows of a report: of its causes, those that are confirmed."""
-    shown = Compared.of(report, report.versions.get("engine", ""))
-    return replace(shown, causes=tuple(each for each in shown.causes if each.is_confirmed))
+    confirmed = tuple(cause for cause in report.diagnoses if cause.is_confirmed)
+    return Release.of(replace(report, diagnoses=confirmed))
 
 
 def part(reports: Sequence[Report]) -> str:

@@ -15,7 +15,8 @@ from make_history import REPORTS as OLDER
 
 from conformance import open_vectors, site
 from conformance.backends import available
-from conformance.site.releases import SavedRelease
+from conformance.record import jsonl
+from conformance.site.releases import release_of
 
 ROOT = Path(__file__).parents[1]
 REPORTS = ROOT / "build" / "site-reports"
@@ -32,7 +33,7 @@ def made(folder: Path) -> site.Written:
             report_of(name, paths[-1], digests, tier="smoke")
     releases: dict[str, Path] = {}
     for path in (*paths, *sorted(OLDER.rglob("*.jsonl"))):
-        releases.setdefault(SavedRelease.read(path).name, path)
+        releases.setdefault(release_of(jsonl.read(path)).name, path)
     return site.write([*releases.values()], folder)
 
 

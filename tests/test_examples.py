@@ -31,7 +31,7 @@ def commands(text):
 def parsed(words):
     """Return the values of a command's parameters as the command line reads them."""
     _, name, *arguments = words
-    return main.commands[name].make_context(name, arguments).params
+    return main.get_command(None, name).make_context(name, arguments).params
 
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)

@@ -3,113 +3,23 @@
 from __future__ import annotations
 
 import platform
-from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from conformance.api.check import Asked, check, ids_by_operator
+from conformance.api.releases import Release
 from conformance.backends import Backend, engine_version
 from conformance.errors import UsageError
 from conformance.judging.tally import vectors_used
 from conformance.operators import operator_named
 from conformance.progress import Progress, counts_of
-from conformance.record.report import (
-    FAILURES,
-    Accuracy,
-    ClauseReport,
-    Diagnosis,
-    Report,
-    Skips,
-    UndefinedReport,
-    VectorsUsed,
-    Verdict,
-    failing,
-)
+from conformance.record.report import Report, Skips, VectorsUsed, Verdict, failing
 from conformance.reveal import RevealedAverage, is_revealable, reveal
 from conformance.settings import Settings
 from conformance.vectorfile.sources import Vectors, chosen, opened
 from conformance.version import __version__
-
-Counts = Mapping[str, Mapping[str, Counter[Verdict]]]
-"""Vectors by operator, element type of the first input, and verdict."""
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One backend of a comparison.
-
-    `problem` says why it was not run; the rest is then empty. `version` is that of the engine, ""
-    where it is not known. `readings`, `undefined`, `accuracy` and `causes` are those of its Report
-    (its diagnoses, the one that explains most first). `seconds` is the time spent in the backend
-    for the `vectors` that were run, unsupported ones included. `arithmetic` says how it computes an
-    average in float32, if that was asked for and it computes one.
-    """
-
-    backend: str
-    version: str = ""
-    problem: str = ""
-    counts: Counts = field(default_factory=dict)
-    readings: tuple[ClauseReport, ...] = ()
-    undefined: tuple[UndefinedReport, ...] = ()
-    accuracy: tuple[Accuracy, ...] = ()
-    causes: tuple[Diagnosis, ...] = ()
-    seconds: float = 0.0
-    vectors: int = 0
-    arithmetic: RevealedAverage | None = None
-
-    @classmethod
-    def of(
-        cls, report: Report, version: str, arithmetic: RevealedAverage | None = None
-    ) -> Compared:
-        """Return the part of a report that a comparison shows."""
-        counts: dict[str, dict[str, Counter[Verdict]]] = {}
-        for result in report.results:
-            by_type = counts.setdefault(result.operator, {})
-            by_type.setdefault(result.dtype, Counter())[result.verdict] += 1
-        return cls(
-            backend=report.backend,
-            version=version,
-            counts=counts,
-            readings=report.readings,
-            undefined=report.undefined,
-            accuracy=report.accuracy,
-            causes=report.diagnoses,
-            seconds=report.backend_seconds,
-            vectors=len(report.results),
-            arithmetic=arithmetic,
-        )
-
-    @property
-    def total(self) -> Counter[Verdict]:
-        """Vectors by verdict."""
-        return self.of_operators(self.counts)
-
-    @property
-    def seconds_per_vector(self) -> float:
-        """Mean time of a call, which for an isolated backend includes that of passing data."""
-        return self.seconds / self.vectors if self.vectors else 0.0
-
-    def of_operator(self, operator: str) -> Counter[Verdict]:
-        """Return the vectors of an operator by verdict."""
-        return sum(self.counts.get(operator, {}).values(), Counter())
-
-    def of_operators(self, operators: Iterable[str]) -> Counter[Verdict]:
-        """Return the vectors of some operators by verdict."""
-        return sum(map(self.of_operator, operators), Counter())
-
-    def of_type(self, operator: str, dtype: str) -> Counter[Verdict]:
-        """Return the vectors of an operator and element type by verdict."""
-        return self.counts.get(operator, {}).get(dtype, Counter())
-
-    def failures(self, failing: Container[Verdict] = FAILURES) -> Mapping[str, Counter[Verdict]]:
-        """Return the failures of each operator that has any, by verdict."""
-        failures = {
-            operator: Counter({v: n for v, n in self.of_operator(operator).items() if v in failing})
-            for operator in self.counts
-        }
-        return {operator: counts for operator, counts in failures.items() if counts}
 
 
 class InterruptedComparison(KeyboardInterrupt):
@@ -127,10 +37,11 @@ class Comparison:
     `vectors` says where these came from, `count` how many were selected, `started` when the first
     run began (UTC, ISO 8601), and `platform` on what kind of machine. Where the backends may
     `allow_extensions`, accepting what is invalid is no failure. `skips` are vectors that were
-    selected too, and called in no backend.
+    selected too, and called in no backend. `arithmetic` says, by the name of a backend, how it
+    computes an average in float32, if that was asked for and it computes one.
     """
 
-    backends: tuple[Compared, ...]
+    backends: tuple[Release, ...]
     vectors: tuple[VectorsUsed, ...]
     tier: str
     count: int
@@ -139,6 +50,7 @@ class Comparison:
     versions: Mapping[str, str] = field(default_factory=dict)
     allow_extensions: bool = False
     skips: Skips | None = None
+    arithmetic: Mapping[str, RevealedAverage] = field(default_factory=dict)
 
     @property
     def failing(self) -> tuple[Verdict, ...]:
@@ -146,12 +58,12 @@ class Comparison:
         return failing(allow_extensions=self.allow_extensions)
 
     @property
-    def ran(self) -> tuple[Compared, ...]:
+    def ran(self) -> tuple[Release, ...]:
         """The backends that were run."""
         return tuple(backend for backend in self.backends if not backend.problem)
 
     @property
-    def missing(self) -> tuple[Compared, ...]:
+    def missing(self) -> tuple[Release, ...]:
         """The backends that could not be run."""
         return tuple(backend for backend in self.backends if backend.problem)
 
@@ -189,7 +101,8 @@ def compare(
         raise UsageError("no backends to compare")
     settings = Settings.of(settings, options)
     asked = Asked.of(settings)
-    compared: list[Compared] = []
+    releases: list[Release] = []
+    averages: dict[str, RevealedAverage] = {}
     stopped = False
     with opened(vectors, settings.operators) as sources:
         selected = chosen(sources, settings.operators, settings.select, settings.tier)
@@ -205,18 +118,17 @@ def compare(
                     report = check(backend, sources, settings, name=name, progress=told)
                 except UsageError as error:
                     # The other arguments were checked above, so the backend is wrong.
-                    compared.append(Compared(name, version, problem=str(error)))
-                else:
-                    revealed = _arithmetic(backend, report, settings) if arithmetic else None
-                    compared.append(
-                        Compared.of(report, version or report.versions.get("engine", ""), revealed)
-                    )
+                    releases.append(Release(name, version, str(error)))
+                    continue
+                if arithmetic and (revealed := _arithmetic(backend, report, settings)):
+                    averages[name] = revealed
+                releases.append(Release.of(report, version))
         except KeyboardInterrupt:
             stopped = True
-            not_run = list(named)[len(compared) :]
-            compared += [Compared(name, problem="interrupted") for name in not_run]
+            not_run = list(named)[len(releases) :]
+            releases += [Release(name, problem="interrupted") for name in not_run]
     comparison = Comparison(
-        backends=tuple(compared),
+        backends=tuple(releases),
         vectors=vectors_used(selected),
         tier=settings.tier,
         count=sum(len(part.numbers) for part in selected),
@@ -225,6 +137,7 @@ def compare(
         platform=f"{platform.system()} {platform.machine()}",
         allow_extensions=settings.allow_extensions,
         skips=skips,
+        arithmetic=averages,
     )
     if stopped:
         raise InterruptedComparison(comparison)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from conformance.cli.commands import main
+from conformance.cli.main_command import main
 
 __all__ = ["main"]

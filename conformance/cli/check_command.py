@@ -9,23 +9,52 @@ from typing import Any
 
 import click
 
-from conformance.api.check import Interrupted, check
-from conformance.api.expected_failures import ExpectedFailures
-from conformance.api.expected_failures_update import write_expected
-from conformance.backends import parse_backend
-from conformance.cases.large import recipes
-from conformance.cli.outputs import Outputs, check_writable
+from conformance.cli.lazy_group import command
+from conformance.cli.options import (
+    PATH,
+    max_shown_option,
+    setting_options,
+    vectors_argument,
+    worker_options,
+)
+from conformance.cli.outputs import Outputs, check_writable, report_options
 from conformance.cli.report_files import repro_of, write_reports
 from conformance.cli.terminal import progress_bar, show, terminal_width
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError
 from conformance.progress import counts_of
-from conformance.report import check_report
 from conformance.settings import LARGE
 from conformance.text import one_line
 
 
-def run(
+@command("check")
+@click.argument("backend")
+@vectors_argument
+@setting_options(
+    "operators",
+    "tier",
+    "select",
+    "shard",
+    "require",
+    "profile",
+    "allow_extensions",
+    "diagnose",
+    "diagnose_seconds",
+    "variations",
+)
+@worker_options("vector", 60.0, memory=" Of a vector of tier large: all, by default what is free.")
+@setting_options("cluster", "max_failures", "skip", "expected_failures")
+@click.option(
+    "--write-expected-failures",
+    "expected_out",
+    type=PATH,
+    metavar="FILE",
+    help="Write the failures of this run to such a file, or bring it up to date.",
+)
+@setting_options("min_supported", "baseline", "strict_unsupported")
+@report_options
+@max_shown_option
+def check_command(
     backend: str,
     vectors: Path | None,
     *,
@@ -42,7 +71,20 @@ def run(
     max_shown: int,
     **options: Any,
 ) -> int:
-    """Run a backend over vectors and report."""
+    """Run a backend over vectors and report.
+
+    BACKEND is a built-in name such as numpy or torch, module:attribute, path/to/file.py:attribute,
+    exec:COMMAND for a program in any language, or results:PATH for outputs computed elsewhere.
+    VECTORS is a file or a directory, the shipped suite by default. Exits 0 if the backend
+    conforms, 1 if not.
+    """
+    from conformance.api.check import Interrupted, check
+    from conformance.api.expected_failures import ExpectedFailures
+    from conformance.api.expected_failures_update import write_expected
+    from conformance.backends import parse_backend
+    from conformance.cases.large import recipes
+    from conformance.report import check_report
+
     if cluster is not None and not workers["isolate"]:
         raise UsageError("--cluster is for workers: not with --in-process")
     if tier == LARGE and vectors is not None:

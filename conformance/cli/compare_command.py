@@ -9,18 +9,29 @@ from typing import Any
 
 import click
 
-from conformance.api.compare import InterruptedComparison, compare
-from conformance.backends import available, parse_backend, refuse_unknown
-from conformance.cli.outputs import Outputs
+from conformance.cli.lazy_group import command
+from conformance.cli.options import setting_options, worker_options
+from conformance.cli.outputs import Outputs, comparison_options
 from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError
 from conformance.files import write_text
-from conformance.report import comparison_report, html, markdown
-from conformance.report.json_documents import comparison_json
 
 
-def run(
+@command("compare")
+@click.argument("names", metavar="BACKEND... [VECTORS]", nargs=-1, required=True)
+@setting_options("operators", tier="The largest tier to run.")
+@setting_options("select", "skip", "allow_extensions", "diagnose")
+@click.option(
+    "--no-arithmetic",
+    "arithmetic",
+    flag_value=False,
+    default=True,
+    help="Do not reveal how each backend computes an average, which takes seconds.",
+)
+@worker_options("vector", 60.0)
+@comparison_options
+def compare_command(
     names: tuple[str, ...],
     *,
     operators: tuple[str, ...],
@@ -33,7 +44,17 @@ def run(
     workers: dict[str, Any],
     outputs: Outputs,
 ) -> int:
-    """Run several backends over the same vectors and show them side by side."""
+    """Run several backends over the same vectors and show them side by side.
+
+    Each BACKEND is one that `check` takes. VECTORS is a file or a directory, the shipped suite by
+    default. Exits 0 if every backend was run, whatever it answered: `check` judges. Exits 2 if
+    one could not be run; the others are compared all the same.
+    """
+    from conformance.api.compare import InterruptedComparison, compare
+    from conformance.backends import parse_backend
+    from conformance.report import comparison_report, html, markdown
+    from conformance.report.json_documents import comparison_json
+
     backends, path = _split(names)
     if outputs.to_stdout:
         raise UsageError("- is not possible: the comparison is printed anyway; give a file")
@@ -67,7 +88,7 @@ def run(
         "--select": (select or "", ""),
         "--skip": (str(skip or ""), ""),
     }
-    command = _command(
+    made_by = _command(
         names,
         operators,
         changed,
@@ -75,7 +96,7 @@ def run(
         allow_extensions=allow_extensions,
         arithmetic=arithmetic,
     )
-    document = comparison_report.describe(comparison, command=command)
+    document = comparison_report.describe(comparison, command=made_by)
     show(document)
     outputs.write(
         {
@@ -96,6 +117,8 @@ def run(
 
 def _split(names: tuple[str, ...]) -> tuple[list[str], Path | None]:
     """Return the backends and the path to vectors, which only the last name can be."""
+    from conformance.backends import available, refuse_unknown
+
     plain = [name for name in names if ":" not in name and name not in available()]
     *before, last = names
     if plain == [last] and before:

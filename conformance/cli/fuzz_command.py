@@ -8,22 +8,53 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from hypothesis.configuration import set_hypothesis_home_dir
 
+from conformance.cli.lazy_group import command
+from conformance.cli.options import COUNT, PATH, SECONDS, setting_options, worker_options
 from conformance.cli.terminal import progress_bar, show
 from conformance.errors import ConformanceError
-from conformance.fuzz import Finding, fuzz, save
-from conformance.fuzz.saving import check_name
-from conformance.report import fuzz_report
-from conformance.report.repro import script
+
+if TYPE_CHECKING:
+    from conformance.fuzz import Finding
 
 _NOTES = "HYPOTHESIS_STORAGE_DIRECTORY"
 
 
-def run(
+@command("fuzz")
+@click.argument("backend")
+@setting_options("operators")
+@click.option(
+    "--seconds",
+    type=SECONDS,
+    help="How long to search.  [default: 60, or no limit with --max-examples]",
+)
+@click.option("--max-examples", type=COUNT, help="How many cases to draw.")
+@click.option("--max-causes", type=COUNT, default=10, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), help="Draw the same cases again.")
+@click.option(
+    "--save",
+    "target",
+    type=PATH,
+    metavar="FILE.h5",
+    help="Write what is found to a vector file, or add it to one.",
+)
+@click.option(
+    "--database",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(".conformance", "fuzz"),
+    show_default=True,
+    metavar="DIR",
+    help="Failures to try first, and to keep for the next time.",
+)
+@setting_options("allow_extensions")
+@click.option(
+    "--jobs", type=COUNT, default=1, show_default=True, help="Processes that draw the cases."
+)
+@worker_options("case", 10.0, several=False)
+def fuzz_command(
     backend: str,
     *,
     operators: tuple[str, ...],
@@ -37,7 +68,17 @@ def run(
     database: Path,
     workers: dict[str, Any],
 ) -> int:
-    """Search for cases that a backend gets wrong."""
+    """Search for cases that a backend gets wrong.
+
+    BACKEND is as for check, but for results:PATH. Cases are drawn at random, far beyond those of
+    the vector files; of each cause of failures, the smallest case is shown. Exits 0 if nothing
+    was found, 1 if something was.
+    """
+    from conformance.fuzz import fuzz, save
+    from conformance.fuzz.saving import check_name
+    from conformance.report import fuzz_report
+    from conformance.report.repro import script
+
     if target is not None:
         check_name(target)
     with _notes_elsewhere(), progress_bar() as progress:
@@ -75,6 +116,8 @@ def run(
 @contextmanager
 def _notes_elsewhere() -> Iterator[None]:
     """Keep what Hypothesis notes for itself, here and in processes, out of a folder of the user."""
+    from hypothesis.configuration import set_hypothesis_home_dir
+
     with TemporaryDirectory() as home:
         set_hypothesis_home_dir(home)
         os.environ[_NOTES] = home

@@ -8,17 +8,43 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from conformance.cases.from_model import generate_like
-from conformance.cases.generate import generate
+from conformance.cli.lazy_group import command
+from conformance.cli.options import COUNT, PATH, processes_option, setting_options
 from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError
 from conformance.executors import usable_cpus
-from conformance.operators import operators_named
-from conformance.report import model_report, vectors_report
 
 
-def run(
+@command("generate")
+@click.argument("directory", metavar="DIR", type=PATH)
+@setting_options("operators", tier="How many vectors; each tier holds the smaller ones.")
+@click.option(
+    "--strength",
+    type=COUNT,
+    default=3,
+    show_default=True,
+    help="Every combination of this many attribute levels is in some vector.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--like",
+    "models",
+    multiple=True,
+    metavar="MODEL",
+    help="Instead: the pooling layers of a model (.xml, .onnx), or of well-known ones (networks), "
+    "and their neighbours; repeatable.",
+)
+@click.option(
+    "--max-shapes",
+    type=COUNT,
+    help="Instead: so many shapes per operator, each with many values; for engines that compile.",
+)
+@click.option("--resume", is_flag=True, help="Keep files that are there, sound and the same.")
+@setting_options(cluster="Make files on the workers of this Dask cluster, tcp://HOST:PORT.")
+@processes_option("make files, each one at a time")
+@click.option("-v", "--verbose", is_flag=True, help="Say what each file holds, as list does.")
+def generate_command(
     directory: Path,
     operators: tuple[str, ...],
     tier: Any,
@@ -32,7 +58,16 @@ def run(
     jobs: int | None,
     verbose: bool,
 ) -> None:
-    """Write vector files, one per operator, and print a line for each."""
+    """Write vector files, one per operator.
+
+    They are made in DIR. The same arguments give the same content: compare the digests that
+    --verbose or list prints.
+    """
+    from conformance.cases.from_model import generate_like
+    from conformance.cases.generate import generate
+    from conformance.operators import operators_named
+    from conformance.report import model_report, vectors_report
+
     options: dict[str, Any] = {"operators": operators or None, "tier": tier, "seed": seed}
     if models:
         context = click.get_current_context()

@@ -61,20 +61,6 @@ class OneLineErrors(click.Group):
             code = _complain_of_unforeseen(error)
         sys.exit(code or 0)
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order they are used in, not of the alphabet."""
-        del ctx
-        return list(self.commands)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command; the error names those there are."""
-        if not args[0].startswith("-") and args[0] not in self.commands:
-            names = ", ".join(self.commands)
-            raise click.UsageError(f"no command {args[0]!r}; there are {names}", ctx)
-        return super().resolve_command(ctx, args)
-
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; click itself would exit 1 when the reader closes the pipe.
 

@@ -7,13 +7,12 @@ import shlex
 import subprocess
 from pathlib import Path
 from shutil import which
+from typing import TYPE_CHECKING
 
 import click
 
-from conformance.api.check import Interrupted, check
-from conformance.api.expected_failures_update import write_expected
-from conformance.backends import parse_backend
-from conformance.backends.named_backend import NamedBackend
+from conformance.cli.lazy_group import command
+from conformance.cli.options import setting_options
 from conformance.cli.starting_files import (
     EXPECTED,
     WORKFLOW,
@@ -27,13 +26,13 @@ from conformance.cli.terminal import progress_bar
 from conformance.cli.vector_sets import opened
 from conformance.errors import ReportFileError, UsageError
 from conformance.files import folder_for, place, scratch_folder, size_of, write_text
-from conformance.judging.tally import package_versions
 from conformance.progress import counts_of
-from conformance.record import jsonl
-from conformance.record.report import Report
-from conformance.report import phrases
 from conformance.text import one_line
-from conformance.vectorfile import VectorSet
+
+if TYPE_CHECKING:
+    from conformance.backends.named_backend import NamedBackend
+    from conformance.record.report import Report
+    from conformance.vectorfile import VectorSet
 
 _SECONDS = 60.0
 """How long one vector may take, as in `check`."""
@@ -42,8 +41,27 @@ FIRST_RUN = Path("pooling-first-run.jsonl")
 """The report of a run, until all that is made of it is written."""
 
 
-def run(backend: str, *, language: str | None, tier: str, renew: bool) -> int:
-    """Write what is missing for a backend, run it once, and write what makes that run green."""
+@command("init")
+@click.argument("backend")
+@click.option(
+    "--language",
+    type=click.Choice(("python", "c", "javascript")),
+    help="Of the starting adapter, which BACKEND has to fit; as a rule its name tells.",
+)
+@setting_options(tier="The largest tier to run, now and in the workflow.")
+@click.option("--renew", is_flag=True, help="Run again, though a run is kept that led to no files.")
+def init_command(backend: str, *, language: str | None, tier: str, renew: bool) -> int:
+    """Write a starting adapter, a CI workflow and expected failures.
+
+    BACKEND is one that `check` takes. If it is not there, a starting adapter is written first:
+    NAME.py:backend in Python, exec:./NAME in C, "exec:node NAME.mjs" in JavaScript. It is run once;
+    .github/workflows/pooling.yml and pooling-expected.txt then hold it to what it did. Nothing is
+    written over. A run that leads to no files is kept in pooling-first-run.jsonl.
+    """
+    from conformance.backends import parse_backend
+    from conformance.record import jsonl
+    from conformance.report import phrases
+
     _check_text(backend)
     named = parse_backend(backend)
     adapter = starting_adapter(named)
@@ -83,6 +101,8 @@ def _check_text(backend: str) -> None:
 
 def _write_results(named: NamedBackend, tier: str, report: Report, files: VectorSet) -> str:
     """Write the expected failures and the workflow, both or none; say what was written."""
+    from conformance.api.expected_failures_update import write_expected
+
     supported, _ = report.supported()
     ids = (vector_id for file in files for vector_id in file.ids)
     with folder_for(WORKFLOW.parent), scratch_folder(EXPECTED) as scratch:
@@ -95,6 +115,9 @@ def _write_results(named: NamedBackend, tier: str, report: Report, files: Vector
 
 def _kept(named: NamedBackend, tier: str, files: VectorSet) -> Report | None:
     """Return the run that a call of before has kept, None if it is not of all that is here now."""
+    from conformance.judging.tally import package_versions
+    from conformance.record import jsonl
+
     if not size_of(FIRST_RUN):
         return None
     try:
@@ -122,6 +145,8 @@ def _next(backend: str, tier: str, adapter: StartingAdapter | None) -> str:
 
 
 def _first_run(backend: str, tier: str, files: VectorSet) -> Report:
+    from conformance.api.check import Interrupted, check
+
     with progress_bar() as progress:
         try:
             return check(

@@ -6,8 +6,8 @@ import textwrap
 
 import click
 
-from conformance.backends.program.launch import program_launch
-from conformance.backends.program.probe import RULES, probe
+from conformance.cli.lazy_group import command
+from conformance.cli.options import SECONDS
 from conformance.cli.terminal import terminal_width
 from conformance.text import masked
 
@@ -15,8 +15,25 @@ _MARKS = {"ok": "ok", "broken": "BROKEN", "not tested": "not tested"}
 _INDENT = " " * 31
 
 
-def run(command: str, timeout: float) -> int:
-    """Check that a program keeps the protocol of exec:COMMAND."""
+@command("probe")
+@click.argument("command")
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=SECONDS,
+    default=10.0,
+    show_default=True,
+    help="How long the program may take over an answer.",
+)
+def probe_command(command: str, timeout: float) -> int:
+    """Check that a program keeps the protocol of exec:COMMAND.
+
+    COMMAND is what follows exec:, the program with its arguments in quotes. One line per rule of
+    docs/protocol.md says what was seen. Exits 0 if the rules that could be tested hold, 1 if not.
+    """
+    from conformance.backends.program.launch import program_launch
+    from conformance.backends.program.probe import RULES, probe
+
     width = terminal_width()
     broken, untested = [], 0
     launch = program_launch(command.removeprefix("exec:"))

@@ -5,25 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from conformance.api.diff import diff
-from conformance.api.merge import merge
-from conformance.cli.outputs import Outputs
+from conformance.cli.lazy_group import command
+from conformance.cli.options import PATH, max_shown_option
+from conformance.cli.outputs import Outputs, report_options
 from conformance.cli.report_files import repro_of, write_reports
 from conformance.cli.terminal import show
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError, VectorFileError
-from conformance.record import jsonl
-from conformance.record.report import Report
-from conformance.report import check_report, diff_report
-from conformance.report.json_documents import difference_json
-from conformance.vectorfile import VectorSet
+
+if TYPE_CHECKING:
+    from conformance.record.report import Report
+    from conformance.vectorfile import VectorSet
 
 
-def show_report(saved: Path, vectors: Path | None, outputs: Outputs, max_shown: int) -> None:
-    """Show a report that --json wrote, or write it in other forms."""
+@command("report")
+@click.argument("saved", metavar="REPORT", type=PATH)
+@click.option(
+    "--vectors",
+    type=PATH,
+    help="The vectors of the run, for drawings and scripts; the shipped suite if it was that.",
+)
+@report_options
+@max_shown_option
+def report_command(saved: Path, vectors: Path | None, outputs: Outputs, max_shown: int) -> None:
+    """Show a report that --json wrote, or write it in other forms.
+
+    REPORT is the file. No backend is run. Exits 0 whatever the report says.
+    """
+    from conformance.record import jsonl
+    from conformance.report import check_report
+
     outputs.check([saved])
     report = jsonl.read(saved)
     with _vectors_of(report, vectors) as files:
@@ -34,8 +49,20 @@ def show_report(saved: Path, vectors: Path | None, outputs: Outputs, max_shown: 
             show(check_report.describe(report, repro=repro), shown=max_shown)
 
 
-def merge_reports(shards: tuple[Path, ...], outputs: Outputs, max_shown: int) -> int:
-    """Join the reports of the shards of one run."""
+@command("merge")
+@click.argument("shards", metavar="REPORT...", nargs=-1, required=True, type=PATH)
+@report_options
+@max_shown_option
+def merge_command(shards: tuple[Path, ...], outputs: Outputs, max_shown: int) -> int:
+    """Join the reports of the shards of one run.
+
+    Each REPORT was written by check --shard i/n --json. Readings and counts are those of the whole
+    run. Exits 0 if the backend conforms, 1 if not or if a shard is missing.
+    """
+    from conformance.api.merge import merge
+    from conformance.record import jsonl
+    from conformance.report import check_report
+
     outputs.check(shards)
     for path in shards:
         if shards.count(path) > 1:
@@ -47,8 +74,21 @@ def merge_reports(shards: tuple[Path, ...], outputs: Outputs, max_shown: int) ->
     return 0 if report.ok else 1
 
 
-def compare_reports(before: Path, after: Path, *, as_json: bool) -> int:
-    """Say what got better and what got worse."""
+@command("diff")
+@click.argument("before", type=PATH)
+@click.argument("after", type=PATH)
+@click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
+def diff_command(before: Path, after: Path, *, as_json: bool) -> int:
+    """Say what got better and what got worse.
+
+    BEFORE and AFTER are reports that check --json wrote. Exits 0 if nothing got worse, 1 if
+    something did: a verdict, a clause that became inconsistent, a run that is incomplete.
+    """
+    from conformance.api.diff import diff
+    from conformance.record import jsonl
+    from conformance.report import diff_report
+    from conformance.report.json_documents import difference_json
+
     difference = diff(jsonl.read(before), jsonl.read(after))
     if as_json:
         click.echo(difference_json(difference), nl=False)

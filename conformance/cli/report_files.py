@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from conformance.cli.outputs import Outputs
 from conformance.files import write_text
-from conformance.record import jsonl
-from conformance.record.report import Report, Result
-from conformance.report import check_report, junit, markdown
-from conformance.report.repro import large_script, script
-from conformance.vector import LARGE
-from conformance.vectorfile import VectorSet
+from conformance.settings import LARGE
+
+if TYPE_CHECKING:
+    from conformance.record.report import Report, Result
+    from conformance.vectorfile import VectorSet
 
 
 def write_reports(
@@ -25,12 +25,14 @@ def write_reports(
 
     `vectors` are those of the run, open, for drawings; `repro` makes a script of a failure.
     """
+    from conformance.record import jsonl
+    from conformance.report import check_report, junit, markdown
 
     def summary() -> str:
         return markdown.render(check_report.describe(report, repro=repro))
 
     def page() -> str:
-        from conformance.report.html import render_report  # noqa: PLC0415 - takes long to load
+        from conformance.report.html import render_report
 
         return render_report(report, vectors)
 
@@ -46,6 +48,7 @@ def write_reports(
 
 def repro_of(files: VectorSet | None, backend: str) -> Callable[[Result], str]:
     """Return what makes a script out of a failing result; "" where its vector is not there."""
+    from conformance.report.repro import large_script, script
 
     def repro(result: Result) -> str:
         if result.tier == LARGE:

@@ -5,26 +5,49 @@ from __future__ import annotations
 import re
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from conformance.backends import parse_backend
-from conformance.cli.outputs import Outputs
+import click
+
+from conformance.cli.lazy_group import command
+from conformance.cli.options import FLOAT_TYPES, setting_options, vectors_argument, worker_options
+from conformance.cli.outputs import Outputs, reveal_options
 from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
-from conformance.dtypes import WIDE_FLOATS
 from conformance.errors import UsageError
 from conformance.files import write_text
-from conformance.record.json_values import json_bytes, json_values
-from conformance.report import html, markdown, reveal_report
-from conformance.reveal import Revealed, reveal
-from conformance.reveal.averages import WINDOWS
-from conformance.reveal.values import Window
+
+if TYPE_CHECKING:
+    from conformance.reveal import Revealed
+    from conformance.reveal.values import Window
 
 _WINDOW = re.compile(r"(\d{1,4}(?:x\d{1,4})*)(?::(\d{1,4}))?", re.ASCII)
 _MOST_CELLS = 256
 
 
-def run(
+@command("reveal")
+@click.argument("backend")
+@vectors_argument
+@setting_options("operators")
+@click.option(
+    "--type",
+    "dtypes",
+    multiple=True,
+    type=click.Choice(FLOAT_TYPES),
+    help="Only this element type; repeatable.",
+)
+@click.option(
+    "--window",
+    "windows",
+    multiple=True,
+    metavar="KxK[:CHANNELS]",
+    help="Reveal the order in these windows, not in those of 7 to 37 cells; repeatable.",
+)
+@setting_options(tier="The largest tier to predict.")
+@click.option("--no-predict", "predict", flag_value=False, default=True, help="Use no vectors.")
+@worker_options("call", 60.0, several=False)
+@reveal_options
+def reveal_command(
     backend: str,
     vectors: Path | None,
     *,
@@ -36,7 +59,18 @@ def run(
     workers: dict[str, Any],
     outputs: Outputs,
 ) -> None:
-    """Reveal the arithmetic of a backend and hold it against vectors."""
+    """Say how a backend computes: the order of its sums, and every rounding.
+
+    BACKEND is as for check, but for results:PATH. The order in which a window is summed follows
+    from outputs alone, as a tree; so do the formats, the division, subnormals, and which of equal
+    maxima wins. The model that this makes is held against VECTORS, a file or a directory, the
+    shipped suite by default. Exits 0 whatever is revealed.
+    """
+    from conformance.backends import parse_backend
+    from conformance.dtypes import WIDE_FLOATS
+    from conformance.reveal import reveal
+    from conformance.reveal.averages import WINDOWS
+
     chosen = tuple(window for text in windows for window in _windows(text)) or WINDOWS
     with opened(vectors, unchecked=not predict) as files, progress_bar() as progress:
         read = chain((str(file.path) for file in files), parse_backend(backend).paths)
@@ -55,6 +89,9 @@ def run(
 
 
 def _show(revealed: Revealed, outputs: Outputs) -> None:
+    from conformance.record.json_values import json_bytes, json_values
+    from conformance.report import html, markdown, reveal_report
+
     document = reveal_report.describe(revealed)
     if not outputs.to_stdout:
         show(document)
@@ -70,6 +107,8 @@ def _show(revealed: Revealed, outputs: Outputs) -> None:
 
 def _windows(text: str) -> tuple[Window, Window]:
     """Return windows as a text such as 3x3:16 says, alone in a plane and two of them."""
+    from conformance.reveal.values import Window
+
     match = _WINDOW.fullmatch(text)
     kernel = tuple(map(int, match[1].split("x"))) if match else (0,)
     cells = 1

@@ -5,27 +5,52 @@ from __future__ import annotations
 import os
 from itertools import islice, takewhile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.lazy_group import command
+from conformance.cli.options import integers, readings_option
 from conformance.cli.terminal import show, terminal_width
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError, VectorFileError
-from conformance.report.vector_report import describe
 from conformance.text import did_you_mean
-from conformance.vectorfile import VectorFile, VectorSet
-from conformance.vectorfile.verify import misshapen
+
+if TYPE_CHECKING:
+    from conformance.vectorfile import VectorFile, VectorSet
 
 _MOST = 10
 
 
-def run(
+@command("show")
+@click.argument("words", metavar="[VECTORS] CASE", nargs=-1, required=True)
+@click.option(
+    "--output",
+    metavar="I,J",
+    callback=integers,
+    help="Outline the window of the output element at this spatial position.",
+)
+@click.option(
+    "--plane",
+    metavar="N,C",
+    callback=integers,
+    help="Batch, channel and, for data with more than two axes, positions on the first ones.",
+)
+@readings_option("--reading", "readings", "Draw the answer under this reading; repeatable.")
+def show_command(
     words: tuple[str, ...],
     output: tuple[int, ...],
     plane: tuple[int, ...],
     readings: dict[str, str],
 ) -> None:
-    """Draw one vector: windows, padding, overhang."""
+    """Draw one vector: windows, padding, overhang.
+
+    VECTORS is a file or a directory, the shipped suite by default. CASE is an id, a part of one,
+    or a pattern such as '*same_lower*' that one id matches.
+    """
+    from conformance.report.vector_report import describe
+    from conformance.vectorfile.verify import misshapen
+
     *places, case = words
     if len(places) > 1:
         raise UsageError(f"{len(words)} arguments; give the vectors, or none, and one id")

@@ -13,11 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
+from typing import TYPE_CHECKING
 
-from conformance.backends.named_backend import NamedBackend
-from conformance.backends.python_callable import is_path
 from conformance.errors import UsageError
 from conformance.text import quoted
+
+if TYPE_CHECKING:
+    from conformance.backends.named_backend import NamedBackend
 
 WORKFLOW = Path(".github", "workflows", "pooling.yml")
 EXPECTED = Path("pooling-expected.txt")
@@ -73,6 +75,8 @@ def starting_adapter(backend: NamedBackend) -> StartingAdapter | None:
 
     UsageError where it is not there and nothing can be written for it.
     """
+    from conformance.backends.python_callable import is_path
+
     if backend.kind == "callable" and is_path(backend.name):
         path = Path(backend.name)
         return None if path.exists() else _callable(backend, path)

@@ -5,15 +5,27 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from conformance.api.strength import strength
+import click
+
+from conformance.cli.lazy_group import command
+from conformance.cli.options import (
+    processes_option,
+    setting_options,
+    vectors_argument,
+)
 from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
 from conformance.executors import usable_cpus
 from conformance.progress import counts_of
-from conformance.report import strength_report
 
 
-def run(
+@command("strength")
+@vectors_argument
+@setting_options("operators", tier="The largest tier to count.")
+@click.option("--all", "every", is_flag=True, help="List every fault, not only those missed.")
+@click.option("--idle", is_flag=True, help="Also find the vectors that add nothing (slow).")
+@processes_option("plant faults, each in one operator at a time")
+def strength_command(
     vectors: Path | None,
     operators: tuple[str, ...],
     tier: Any,
@@ -22,7 +34,14 @@ def run(
     every: bool,
     idle: bool,
 ) -> None:
-    """Plant known wrong behaviours and count those that vectors catch."""
+    """Plant known wrong behaviours and count those that vectors catch.
+
+    VECTORS is a file or a directory, the shipped suite by default. Each fault of the catalogue
+    (see conformance faults) is planted alone in each operator that may have it.
+    """
+    from conformance.api.strength import strength
+    from conformance.report import strength_report
+
     with opened(vectors, operators) as files, progress_bar() as progress:
         measured = strength(
             files,

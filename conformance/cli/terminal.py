@@ -5,18 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as RichProgress
-from rich.segment import Segment, Segments
 
 from conformance.progress import Progress
-from conformance.report.console import render
-from conformance.report.document import Document
 from conformance.text import masked
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from conformance.report.document import Document
 
 _NARROWEST = 40
 """Columns below which nothing can be read; some systems say that a terminal has none."""
@@ -27,6 +26,10 @@ def show(document: Document, *, shown: int | None = None) -> None:
 
     There are colours on a terminal that wants them.
     """
+    from rich.segment import Segment, Segments
+
+    from conformance.report.console import render
+
     console = _console(sys.stdout)
     rendered = render(document, shown=shown, width=console.width)
     with console.capture() as captured:
@@ -43,6 +46,8 @@ def terminal_width() -> int:
 
 
 def _console(stream: TextIO) -> Console:
+    from rich.console import Console
+
     console = Console(file=stream, highlight=False, emoji=False, markup=False)
     console.width = max(console.width, _NARROWEST)
     return console
@@ -51,6 +56,9 @@ def _console(stream: TextIO) -> Console:
 @contextmanager
 def progress_bar() -> Iterator[Progress | None]:
     """Yield a callable that draws a progress bar on a terminal; None where there is none."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as RichProgress
+
     screen = _console(sys.stderr)
     if not screen.is_terminal:
         yield None

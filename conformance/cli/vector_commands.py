@@ -8,28 +8,33 @@ from typing import Any
 
 import click
 
-from conformance.cases.large import differences as differences_of
-from conformance.cases.large import recipes
+from conformance.cli.lazy_group import command
+from conformance.cli.options import PATH, processes_option, setting_options, vectors_argument
 from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
 from conformance.errors import VectorFileError
 from conformance.executors import usable_cpus
-from conformance.export import export
-from conformance.report import vectors_report
-from conformance.report.values import count
 from conformance.settings import TIERS
 from conformance.text import masked
-from conformance.vectorfile import VectorFile
-from conformance.vectorfile.sources import chosen
-from conformance.vectorfile.verify import verify_files
 
 _MAX_SHOWN = 20
 
 
-def list_vectors(
+@command("list")
+@vectors_argument
+@setting_options("operators", "select")
+@click.option("--ids", is_flag=True, help="Print the ids alone, one per line.")
+def list_command(
     vectors: Path | None, operators: tuple[str, ...], select: str | None, *, ids: bool
 ) -> None:
-    """Say what vector files hold."""
+    """Say what vector files hold.
+
+    VECTORS is a file or a directory, the shipped suite by default.
+    """
+    from conformance.report import vectors_report
+    from conformance.vectorfile import VectorFile
+    from conformance.vectorfile.sources import chosen
+
     with opened(vectors, operators) as files:
         for selection in chosen(files.files, operators or None, select, TIERS[-1]):
             file, numbers = selection.source, selection.numbers.tolist()
@@ -40,8 +45,20 @@ def list_vectors(
                 click.echo()
 
 
-def verify_vectors(vectors: Path | None, jobs: int | None) -> None:
-    """Recompute what vector files hold."""
+@command("verify")
+@vectors_argument
+@processes_option("verify")
+def verify_command(vectors: Path | None, jobs: int | None) -> None:
+    """Recompute what vector files hold.
+
+    Checks digest, structure and every expected value of VECTORS, a file or a directory, the
+    shipped suite by default. Exits 3 if anything differs.
+    """
+    from conformance.cases.large import differences as differences_of
+    from conformance.cases.large import recipes
+    from conformance.report.values import count
+    from conformance.vectorfile.verify import verify_files
+
     checked = differences = 0
     with opened(vectors) as files, progress_bar() as progress:
         verified = verify_files(files, jobs=jobs or usable_cpus(), progress=progress)
@@ -67,7 +84,13 @@ def verify_vectors(vectors: Path | None, jobs: int | None) -> None:
     click.echo(f"VERIFIED: {checked:,} of {checked:,} vectors are what the documents say")
 
 
-def export_vectors(
+@command("export")
+@click.argument("form", metavar="FORMAT", type=click.Choice(("safetensors", "verdicts", "onnx")))
+@click.argument("path", metavar="DIR", type=PATH)
+@vectors_argument
+@setting_options("operators", tier="The largest tier to write.")
+@setting_options("select")
+def export_command(
     form: str,
     path: Path,
     vectors: Path | None,
@@ -75,7 +98,16 @@ def export_vectors(
     tier: Any,
     select: str | None,
 ) -> None:
-    """Write vectors for other languages and runners."""
+    """Write vectors for other languages and runners.
+
+    FORMAT safetensors writes a compressed file of safetensors for each operator to the new folder
+    DIR, or one file with all of them where DIR ends in .safetensors or .safetensors.gz. verdicts
+    writes in the same way a few vectors with answers, right and wrong, to test another checker.
+    onnx writes a model and its test data for each vector that ONNX can express, as its backend test
+    runners read them. VECTORS is a file or a directory, the shipped suite by default.
+    """
+    from conformance.export import export
+
     with opened(vectors, operators) as files, progress_bar() as progress:
         exported = export(
             form,

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from conformance.errors import UsageError
-from conformance.vectorfile import VectorSet, open_vectors
+
+if TYPE_CHECKING:
+    from conformance.vectorfile import VectorSet
 
 
 @contextmanager
@@ -19,6 +22,8 @@ def opened(
     None is the shipped suite. A path that does not exist is wrong usage. Content that is left
     `unchecked` is checked before its first use.
     """
+    from conformance.vectorfile import open_vectors
+
     if path is not None and not path.exists():
         raise UsageError(f"{path}: no such file or directory; give a vector file or a directory")
     with open_vectors(path, operators or None, unchecked=unchecked) as files:

@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from conformance.history.api import Checked, history
 from conformance.history.findings import Change, FailureHistory, History
-from conformance.history.releases import Release, newest
+from conformance.history.versions import newest
 
-__all__ = ["Change", "Checked", "FailureHistory", "History", "Release", "history", "newest"]
+__all__ = ["Change", "Checked", "FailureHistory", "History", "history", "newest"]

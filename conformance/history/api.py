@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
+from conformance.api.releases import Release
 from conformance.backends import available, parse_backend
 from conformance.errors import ReportFileError, UsageError
 from conformance.files import folder_for, scratch_folder
@@ -23,7 +24,7 @@ from conformance.history.environment import (
     own_requirements,
 )
 from conformance.history.findings import History
-from conformance.history.releases import Release, in_order, is_package
+from conformance.history.versions import in_order, is_package
 from conformance.progress import Progress
 from conformance.record import jsonl
 from conformance.record.report import Report
@@ -128,17 +129,24 @@ def history(
         path = reports / checked.name_of_report(version)
         release = f"{name}=={version}"
         if (kept := checked.kept(path, release)) is not None:
-            return Release.of(version, kept)
+            return Release.of(kept, version)
         try:
             report = _run(checked, path, release, others, installer)
         except NotRun as problem:
-            return Release(version, str(problem))
-        return Release.of(version, report)
+            return Release(checked.backend, version, str(problem))
+        return Release.of(report, version)
 
     with folder_for(reports):
         releases = (bisected if bisect else observed)(ordered, observe)
-    machine = f"{platform.system()} {platform.machine()}"
-    return History(checked.backend, name, checked.tier, tuple(releases), machine)
+    asked_for = {release.version for release in releases}
+    return History(
+        checked.backend,
+        name,
+        checked.tier,
+        tuple(releases),
+        left_out=tuple(version for version in ordered if version not in asked_for),
+        platform=f"{platform.system()} {platform.machine()}",
+    )
 
 
 def _helpers(backend: str) -> tuple[str, ...]:

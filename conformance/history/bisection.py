@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from conformance.history.releases import Release
+from conformance.api.releases import Release
 
 Observe = Callable[[str], Release]
 
@@ -21,14 +21,12 @@ def bisected(versions: Sequence[str], observe: Observe) -> list[Release]:
     Where the same vectors fail in two releases, those between them are left out: a change that
     went again between them is not seen. What cannot be run is passed over.
     """
-    releases = [Release(version) for version in versions]
-    asked: set[int] = set()
+    releases: dict[int, Release] = {}
 
     def runs(number: int) -> bool:
-        if number not in asked:
-            asked.add(number)
+        if number not in releases:
             releases[number] = observe(versions[number])
-        return releases[number].ran
+        return not releases[number].problem
 
     everything = range(len(versions))
     low, high = next(filter(runs, everything), None), next(filter(runs, reversed(everything)), None)
@@ -41,4 +39,4 @@ def bisected(versions: Sequence[str], observe: Observe) -> list[Release]:
         middle = next(filter(runs, between), None)
         if middle is not None:
             intervals += [(low, middle), (middle, high)]
-    return releases
+    return [releases[number] for number in sorted(releases)]

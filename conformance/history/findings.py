@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from conformance.history.releases import Group, Release
+from conformance.api.releases import Failures, Release
 
 _NOT_RUN = "not run"
 
@@ -33,12 +33,11 @@ class FailureHistory:
     """Vectors that fail for one reason, in some releases.
 
     `group` joins those with one title, a vector being in that of the newest release in which it
-    fails; `shared` are the traits of all of them. `failing` are how many of the vectors fail in
-    each release that was run, the oldest first, and `changes` are what came and went from one
-    to the next.
+    fails. `failing` are how many of the vectors fail in each release that was run, the oldest
+    first, and `changes` are what came and went from one to the next.
     """
 
-    group: Group
+    group: Failures
     failing: tuple[int, ...]
     changes: tuple[Change, ...]
 
@@ -47,19 +46,21 @@ class FailureHistory:
 class History:
     """The releases of the package of a backend, the oldest first, over vectors of a tier.
 
-    `platform` says on what kind of machine.
+    `left_out` are versions that a bisection has not asked for. `platform` says on what kind of
+    machine.
     """
 
     backend: str
     package: str
     tier: str
     releases: tuple[Release, ...]
+    left_out: tuple[str, ...] = ()
     platform: str = ""
 
     @property
     def ran(self) -> tuple[Release, ...]:
         """The releases that were run."""
-        return tuple(release for release in self.releases if release.ran)
+        return tuple(release for release in self.releases if not release.problem)
 
     @cached_property
     def findings(self) -> tuple[FailureHistory, ...]:
@@ -69,17 +70,15 @@ class History:
 
 def _findings(releases: Sequence[Release]) -> Iterator[FailureHistory]:
     """Yield the failures of some releases, each vector in the last group that it was in."""
-    groups: dict[str, Group] = {}
+    titles: dict[str, list[str]] = {}
     known: set[str] = set()
     for release in reversed(releases):
-        for group in release.groups:
-            ids = tuple(vector_id for vector_id in group.ids if vector_id not in known)
-            known.update(ids)
-            if ids:
-                newer = groups.get(group.title, replace(group, ids=()))
-                shared = tuple(trait for trait in newer.shared if trait in group.shared)
-                groups[group.title] = Group(group.title, shared, newer.ids + ids)
-    for group in groups.values():
+        for title, ids in release.groups:
+            new = [vector_id for vector_id in ids if vector_id not in known]
+            known.update(new)
+            if new:
+                titles.setdefault(title, []).extend(new)
+    for group in (Failures(title, tuple(ids)) for title, ids in titles.items()):
         yield FailureHistory(
             group,
             tuple(len(release.failures.intersection(group.ids)) for release in releases),

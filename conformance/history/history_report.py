@@ -51,13 +51,13 @@ def _heading(history: History) -> str:
 
 def _releases(history: History) -> doc.Table:
     """Return the verdicts on each release that was run."""
-    given = {verdict for release in history.ran for verdict in release.counts}
+    given = {verdict for release in history.ran for verdict in release.total}
     verdicts = shared_blocks.verdicts(given)
     columns: doc.Columns = ("release", *map(shared_blocks.verdict_column, verdicts))
     rows: Iterable[doc.Row] = (
         (
             doc.Span(release.version, "strong"),
-            *(f"{release.counts[verdict]:,}" for verdict in verdicts),
+            *(f"{release.total[verdict]:,}" for verdict in verdicts),
         )
         for release in history.ran
     )
@@ -69,10 +69,9 @@ def _left_out(history: History) -> Iterator[doc.Paragraph]:
     for release in history.releases:
         if release.problem:
             yield doc.Paragraph(doc.Span(f"{release.version} not run: {release.problem}", "warn"))
-    skipped = [r.version for r in history.releases if not (r.ran or r.problem)]
-    if skipped:
+    if history.left_out:
         yield doc.Paragraph(
-            f"Not run, since the same vectors fail before and after: {listed(skipped)}"
+            f"Not run, since the same vectors fail before and after: {listed(history.left_out)}"
         )
 
 

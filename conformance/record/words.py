@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from conformance.process import status_in_words
 from conformance.record.why import (
@@ -115,6 +116,18 @@ def of_call(variations: Sequence[str], *, only_again: bool) -> str:
 def how_called(variation: str) -> str:
     """Return how a backend is called in a variation of a call, to be put after "called"."""
     return HOW_CALLED.get(variation, f"as in {variation}")
+
+
+def attribute_in_words(name: str, value: Any) -> str:
+    """Return an attribute as `kernel=[2,2]` or `auto_pad=same_upper`."""
+    return f"{name}={value_in_words(value)}"
+
+
+def value_in_words(value: Any) -> str:
+    """Return an attribute's value without quotes and spaces."""
+    if isinstance(value, list | tuple):
+        return f"[{','.join(value_in_words(item) for item in value)}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def either(texts: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import ceil, isfinite, log10
 
+from conformance.api.failure_groups import FailureGroup, Link, failure_groups, groups_of_cause
 from conformance.operators import CLAUSES
 from conformance.record.report import (
     Accuracy,
@@ -20,7 +21,6 @@ from conformance.report import document as doc
 from conformance.report import phrases, shared_blocks
 from conformance.report import values as words
 from conformance.report.concentration import Concentration, concentrations
-from conformance.report.groups import FailureGroup, Link, failure_groups, groups_of_cause
 from conformance.report.next_steps import commands
 from conformance.report.operator_rows import OperatorRow, operator_rows, outcome
 from conformance.text import listed

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from conformance.api.compare import Compared, Comparison
+from conformance.api.compare import Comparison
+from conformance.api.releases import Release
 from conformance.dtypes import FLOATS, INTEGERS
 from conformance.operators import CLAUSES
 from conformance.record.report import FAILURES, ClauseReport, Diagnosis, Verdict
@@ -34,7 +35,7 @@ def describe(comparison: Comparison, *, command: str = "") -> doc.Document:
             # What went wrong and why, then what was run, then what a reader may want to know.
             _summary(comparison),
             _failures(comparison),
-            by_operator({b.backend: (b, comparison.failing) for b in comparison.ran}),
+            by_operator({release.backend: release for release in comparison.ran}),
             _types(comparison),
             _readings(comparison),
             _undefined(comparison),
@@ -93,30 +94,34 @@ def duration(seconds: float) -> str:
     return f"{seconds * 1e6:.3g} µs"
 
 
-def by_operator(shown: Mapping[str, tuple[Compared, Sequence[Verdict]]]) -> doc.Section:
+def by_operator(releases: Mapping[str, Release]) -> doc.Section:
     """Return what share of the vectors of each operator conforms, with its gradient's.
 
-    `shown` are backends and the verdicts that are failures, by the name to show. An operator of
-    which all that all backends did is to conform, or none of it is supported, folds.
+    The `releases` are by the name to show. An operator of which all that all of them did is to
+    conform, or none of it is supported, folds.
     """
     rows: list[doc.Row] = []
-    for row in operator_rows(_outcomes([backend for backend, _ in shown.values()])):
-        counts = ((b.of_operators(row.operators), failing) for b, failing in shown.values())
-        rows.append((row.title, *(share(*of_one) for of_one in counts)))
+    for row in operator_rows(_outcomes([*releases.values()])):
+        shares = (
+            share(release.of_operators(row.operators), release.failing)
+            for release in releases.values()
+        )
+        rows.append((row.title, *shares))
+    columns: doc.Columns = ("operator", *map(doc.Column, releases))
     return doc.Section(
         "By operator",
-        (doc.table(("operator", *map(doc.Column, shown)), rows, name="by-operator", matrix=True),),
+        (doc.table(columns, rows, name="by-operator", matrix=True),),
         name="operators",
         short="Operators",
         intro="Vectors that conform, of those that the backend supports.",
     )
 
 
-def _outcomes(compared: Sequence[Compared]) -> dict[str, tuple[str, ...] | None]:
+def _outcomes(releases: Sequence[Release]) -> dict[str, tuple[str, ...] | None]:
     """Return by operator what happened to all its vectors in each backend, None if it varies."""
     known = {
-        name: [outcome(backend.of_operator(name)) for backend in compared]
-        for name in dict.fromkeys(name for backend in compared for name in backend.counts)
+        name: [outcome(release.of_operator(name)) for release in releases]
+        for name in dict.fromkeys(name for release in releases for name in release.counts)
     }
     return {
         name: None if None in of_each else tuple(filter(None, of_each))
@@ -131,7 +136,7 @@ def _types(comparison: Comparison) -> doc.Section:
         (
             doc.Span(operator, "strong"),
             dtype,
-            *(share(b.of_type(operator, dtype), comparison.failing) for b in comparison.ran),
+            *(share(b.of_type(operator, dtype), b.failing) for b in comparison.ran),
         )
         for operator, types in comparison.cells()
         if outcomes[operator] is None
@@ -169,7 +174,10 @@ def share(counts: Mapping[Verdict, int], failing: Iterable[Verdict] = FAILURES) 
 
 
 def _readings(comparison: Comparison) -> doc.Section:
-    followed = [{clause.clause: reading(clause) for clause in b.readings} for b in comparison.ran]
+    followed = [
+        {clause.clause: reading(clause) for clause in backend.summary.readings}
+        for backend in comparison.ran
+    ]
     return doc.Section(
         "Readings followed",
         (_by_clause(comparison, followed),),
@@ -202,7 +210,7 @@ def reading(clause: ClauseReport) -> doc.Text:
 
 def _undefined(comparison: Comparison) -> doc.Section:
     did = [
-        {clause.clause: phrases.behaviours(clause) for clause in backend.undefined}
+        {clause.clause: phrases.behaviours(clause) for clause in backend.summary.undefined}
         for backend in comparison.ran
     ]
     return doc.Section(
@@ -238,7 +246,7 @@ def _accuracy(comparison: Comparison) -> doc.Section:
         )
         for dtype in FLOATS
         for backend in comparison.ran
-        for measured in backend.accuracy
+        for measured in backend.summary.accuracy
         if measured.dtype == dtype
     )
     columns = (
@@ -261,13 +269,14 @@ def _accuracy(comparison: Comparison) -> doc.Section:
 
 def _arithmetic(comparison: Comparison) -> doc.Section:
     """Return how each backend computes an average: with the same arithmetic, bits are the same."""
-    ran = [(backend.backend, backend.arithmetic) for backend in comparison.ran]
-    said = [("", "", "", "", "") if a is None else (a.operator, *summary(a)) for _, a in ran]
+    ran = [backend.backend for backend in comparison.ran]
+    averages = map(comparison.arithmetic.get, ran)
+    said = [("", "", "", "", "") if a is None else (a.operator, *summary(a)) for a in averages]
     names = ("operator", "order of the sum", "sums", "division", "subnormals")
     rows = [(name, *of_each) for name, *of_each in zip(names, *said, strict=True) if any(of_each)]
     return doc.Section(
         "Arithmetic of an average in float32",
-        (doc.table(("", *(name for name, _ in ran)), rows, matrix=True),),
+        (doc.table(("", *ran), rows, matrix=True),),
         name="arithmetic",
         short="Arithmetic",
         intro="How each backend computes it; conformance reveal says more, with evidence. Where "
@@ -276,18 +285,18 @@ def _arithmetic(comparison: Comparison) -> doc.Section:
 
 
 def _failures(comparison: Comparison) -> doc.Section:
-    failing = comparison.failing
     items = doc.listing(
         _failures_of(backend, failures)
         for backend in comparison.ran
-        if (failures := backend.failures(failing))
+        if (failures := backend.failures_by_operator())
     )
     return doc.Section("Failures and their likely causes", (items,), "failures", "Failures")
 
 
-def _failures_of(backend: Compared, failures: Mapping[str, Counter[Verdict]]) -> doc.Item:
-    items: list[doc.Text] = [_cause(cause) for cause in backend.causes[:_CAUSES]]
-    rest = backend.causes[_CAUSES:]
+def _failures_of(backend: Release, failures: Mapping[str, Counter[Verdict]]) -> doc.Item:
+    causes = backend.summary.diagnoses
+    items: list[doc.Text] = [_cause(cause) for cause in causes[:_CAUSES]]
+    rest = causes[_CAUSES:]
     if rest:
         items.append(f"{words.count(len(rest), 'more cause')}: see conformance check")
     items += (

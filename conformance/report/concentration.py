@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from math import log2
 from typing import Any
 
+from conformance.api.failure_groups import attributes_of
 from conformance.operators import OPERATORS, Operator
 from conformance.operators.attributes import Role
 from conformance.record.report import FAILURES, Result, Verdict
+from conformance.record.words import value_in_words
 from conformance.report import values as words
-from conformance.report.groups import attributes_of
 
 _MOST_ROWS = 12
 
@@ -108,7 +109,7 @@ def _levels(result: Result) -> Iterator[tuple[str, str]]:
     scalars = {a.key for a in operator.attributes if not a.is_list} if operator else set()
     for name, value in attributes_of(result).items():  # an invalid case may hold anything
         if isinstance(value, bool | str) or (name in scalars and isinstance(value, int)):
-            yield name, words.plain(value)
+            yield name, value_in_words(value)
     if operator is not None:
         yield from _geometry(operator, result.attributes)
     for clause in result.clauses or ("none",):

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from conformance.cases.from_model.concrete import exact_shape
 from conformance.cases.from_model.from_model import DistinctLayer, ModelVectors
+from conformance.record.words import attribute_in_words
 from conformance.report import document as doc
 from conformance.report import values as words
 
@@ -36,7 +37,7 @@ def _layer(layer: DistinctLayer) -> Iterator[str]:
     same = f" ({layer.count} layers alike)" if layer.count > 1 else ""
     yield f"{spec.operator} {spec.dtype} {words.shape(spec.shape)}{size}{same}"
     if spec.attributes:
-        yield " ".join(words.attribute(name, value) for name, value in spec.attributes.items())
+        yield " ".join(attribute_in_words(name, value) for name, value in spec.attributes.items())
     if layer.chosen:
         yield "the model leaves extents open: these were chosen"
     exact = exact_shape(spec)

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from conformance.api.failure_groups import FailureGroup
 from conformance.backends.named_backend import parse_backend
 from conformance.errors import UsageError
 from conformance.record.report import Report
-from conformance.report.groups import FailureGroup
 from conformance.vectorfile import shipped_suite
 
 

@@ -21,7 +21,7 @@ from conformance.record.report import (
     VariationReport,
     Worst,
 )
-from conformance.record.words import how_called
+from conformance.record.words import attribute_in_words, how_called
 from conformance.report import values as words
 from conformance.report.document import Conclusion
 from conformance.text import cut, listed, without_unprintable
@@ -437,7 +437,7 @@ def more(ids: tuple[str, ...]) -> str:
 
 def facts(result: Result) -> Iterator[tuple[str, str]]:
     """Yield names and texts: attributes, data, source, clauses, and what was wrong."""
-    attributes = [words.attribute(name, value) for name, value in result.attributes.items()]
+    attributes = [attribute_in_words(name, value) for name, value in result.attributes.items()]
     if attributes:
         yield "attributes", "  ".join(attributes)
     own = own_inputs(result.operator, result.shapes)

@@ -21,18 +21,6 @@ def short(value: Any) -> str:
     return f"{mantissa}e{int(exponent)}" if e else mantissa
 
 
-def attribute(name: str, value: Any) -> str:
-    """Return an attribute as `kernel=[2,2]` or `auto_pad=same_upper`."""
-    return f"{name}={plain(value)}"
-
-
-def plain(value: Any) -> str:
-    """Return an attribute's value without quotes and spaces."""
-    if isinstance(value, list | tuple):
-        return f"[{','.join(plain(item) for item in value)}]"
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def shape(extents: Sequence[int]) -> str:
     """Return a shape as `1x3x8x8`."""
     return "x".join(map(str, extents)) or "scalar"

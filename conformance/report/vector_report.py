@@ -10,6 +10,7 @@ from conformance.dtypes import name_of
 from conformance.errors import InvalidCase, UsageError
 from conformance.operators import CLAUSES, Form, Operator, contradicts_document, operator_named
 from conformance.operators.attributes import complete
+from conformance.record.words import attribute_in_words
 from conformance.report import document as doc
 from conformance.report import values as words
 from conformance.report.text_drawing import blocks
@@ -112,16 +113,16 @@ def _attributes(vector: Vector, operator: Operator) -> Iterator[doc.Span]:
     except InvalidCase:
         attributes = {}
     for name, value in given.items():
-        yield doc.Span(f"{words.attribute(name, value)}  ")
+        yield doc.Span(f"{attribute_in_words(name, value)}  ")
     for name in [name for name in attributes if name not in given]:
-        yield doc.Span(f"{words.attribute(name, attributes[name])}  ", "quiet")
+        yield doc.Span(f"{attribute_in_words(name, attributes[name])}  ", "quiet")
 
 
 def _outcome_under(vector: Vector, readings: Mapping[str, str]) -> Outcome:
     for clause, reading in readings.items():
         disputed = {name: names for name, names in vector.clauses.items() if names}
         if reading not in disputed.get(clause, ()):
-            there = [words.attribute(c, r) for c, names in disputed.items() for r in names]
+            there = [attribute_in_words(c, r) for c, names in disputed.items() for r in names]
             raise UsageError(
                 f"no reading {clause}={reading} applies to {vector.case.id}; "
                 f"there are {', '.join(there) or 'none'}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from html import escape
 
+from conformance.api.releases import Release
 from conformance.report import shared_blocks
-from conformance.site.releases import SavedRelease
 
 _LABEL = "pooling"
 _PER_CHARACTER, _MARGIN, _HEIGHT = 6.0, 6, 20
@@ -15,13 +15,13 @@ _COLORS = {"brightgreen": "#3a7d1c", "orange": "#a85b00", "red": "#b3261e"}
 """The names that services know, and shades of them on which white can be read."""
 
 
-def message(release: SavedRelease) -> tuple[str, str]:
+def message(release: Release) -> tuple[str, str]:
     """Return what a badge says of a release, and the name of its colour."""
     if release.ok:
         return "conforms", "brightgreen"
-    if not release.complete:
+    if not release.summary.complete:
         return "incomplete", "orange"
-    total = release.compared.total
+    total = release.total
     failing = sum(total[verdict] for verdict in release.failing)
     supported = failing + total["conforms"]
     if not failing:  # readings that are inconsistent, say
@@ -30,14 +30,14 @@ def message(release: SavedRelease) -> tuple[str, str]:
     return f"{failing:,} of {supported:,} fail", "orange" if few else "red"
 
 
-def endpoint(release: SavedRelease) -> str:
+def endpoint(release: Release) -> str:
     """Return the JSON that services read: schemaVersion, label, message and color."""
     text, color = message(release)
     said = {"schemaVersion": 1, "label": _LABEL, "message": text, "color": color}
     return json.dumps(said) + "\n"
 
 
-def svg(release: SavedRelease) -> str:
+def svg(release: Release) -> str:
     """Return a picture that needs no font and no address."""
     text, color = message(release)
     left, right = (round(_PER_CHARACTER * len(part)) + 2 * _MARGIN for part in (_LABEL, text))

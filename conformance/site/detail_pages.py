@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from conformance.api.releases import Release
 from conformance.operators import CLAUSES, Clause
 from conformance.record.report import Result
 from conformance.report import clauses_report, comparison_report, phrases, shared_blocks
@@ -15,7 +16,7 @@ from conformance.report import document as doc
 from conformance.report import values as words
 from conformance.report.vector_report import describe as describe_vector
 from conformance.site.overview_pages import MENU, TO_INDEX
-from conformance.site.releases import Engine, SavedRelease
+from conformance.site.releases import Engine
 from conformance.vector import Vector
 
 _WHAT = ("what", "worst", "error")
@@ -28,10 +29,10 @@ class FailingVector:
     """A vector that some release fails, with the result of each release that ran it."""
 
     id: str
-    results: Sequence[tuple[SavedRelease, Result]]
+    results: Sequence[tuple[Release, Result]]
 
     @property
-    def failed(self) -> list[SavedRelease]:
+    def failed(self) -> list[Release]:
         """The releases that fail it."""
         return [release for release, result in self.results if result.verdict in release.failing]
 
@@ -42,15 +43,15 @@ def clauses_met(engines: Iterable[Engine]) -> list[Clause]:
     return [clause for name, clause in CLAUSES.items() if name in met]
 
 
-def _named(release: SavedRelease) -> Iterator[str]:
-    yield from (followed.clause for followed in release.compared.readings)
-    yield from (undefined.clause for undefined in release.compared.undefined)
+def _named(release: Release) -> Iterator[str]:
+    yield from (followed.clause for followed in release.summary.readings)
+    yield from (undefined.clause for undefined in release.summary.undefined)
 
 
 def clause_page(clause: Clause, engines: Iterable[Engine]) -> doc.Document:
     """Return the page of a clause: what it is about, and which release follows what."""
     rows = [
-        (doc.Span(release.engine, "strong"), doc.Span(release.version, link=release.name), *said)
+        (doc.Span(release.backend, "strong"), doc.Span(release.version, link=release.name), *said)
         for engine in engines
         for release in engine.releases
         for said in _said(clause, release)
@@ -68,11 +69,11 @@ def clause_page(clause: Clause, engines: Iterable[Engine]) -> doc.Document:
     )
 
 
-def _said(clause: Clause, release: SavedRelease) -> Iterator[tuple[doc.Text, str]]:
-    for followed in release.compared.readings:
+def _said(clause: Clause, release: Release) -> Iterator[tuple[doc.Text, str]]:
+    for followed in release.summary.readings:
         if followed.clause == clause.name:
             yield comparison_report.reading(followed), phrases.reading(followed)[2]
-    for undefined in release.compared.undefined:
+    for undefined in release.summary.undefined:
         if undefined.clause == clause.name:
             yield phrases.behaviours(undefined), ""
 
@@ -129,10 +130,11 @@ def _answers(failing: FailingVector) -> doc.Table:
         facts = dict(phrases.facts(result)) if result.verdict != "conforms" else {}
         rows.append(
             (
-                doc.Span(release.engine, "strong"),
+                doc.Span(release.backend, "strong"),
                 doc.Span(release.version, link=release.name),
                 doc.Span(
-                    result.verdict, shared_blocks.verdict_tone(result.verdict, release.failing)
+                    result.verdict,
+                    shared_blocks.verdict_tone(result.verdict, release.failing),
                 ),
                 "; ".join(facts[name] for name in _WHAT if facts.get(name)),
             )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.api.diff import Difference, diff
+from conformance.api.releases import Release
 from conformance.errors import UsageError, VectorFileError
 from conformance.files import renewed_folder
 from conformance.operators import CLAUSES
+from conformance.record import jsonl
 from conformance.record.report import Report, Result
 from conformance.report import document as doc
 from conformance.report import html
@@ -25,7 +27,7 @@ from conformance.site.detail_pages import (
     vectors_page,
 )
 from conformance.site.overview_pages import Files, engine_page, index
-from conformance.site.releases import Engine, SavedRelease, engines_of, failing_ids
+from conformance.site.releases import Engine, engines_of, failing_ids, saved_releases
 from conformance.vector import Vector
 from conformance.vectorfile import VectorSet, open_vectors
 
@@ -57,9 +59,10 @@ def write(reports: Sequence[Path], folder: Path, *, most_vectors: int = MOST_VEC
     others with the name of a page, and ReportFileError, naming the file, for a broken report.
     """
     with renewed_folder(folder, _LIST, _ABOUT, "a site") as new:
-        engines = engines_of(reports)
+        saved = saved_releases(reports)
+        engines = engines_of(saved)
         ids, failing = failing_ids(engines, most_vectors)
-        site = _Site(new, engines, ids)
+        site = _Site(new, engines, saved, ids)
         site.write(failing)
     return Written(len(engines), len(site.releases), failing, len(ids))
 
@@ -67,16 +70,23 @@ def write(reports: Sequence[Path], folder: Path, *, most_vectors: int = MOST_VEC
 class _Site:
     """A site in the making: a folder, the addresses of all its pages, results of failing vectors.
 
-    `results` has a list for each vector that gets a page, of the releases that ran it.
+    `saved` has the path of each report, `results` a list for each vector that gets a page, of the
+    releases that ran it.
     """
 
-    def __init__(self, folder: Path, engines: Sequence[Engine], ids: Sequence[str]) -> None:
-        self.folder, self.engines = folder, engines
+    def __init__(
+        self,
+        folder: Path,
+        engines: Sequence[Engine],
+        saved: Mapping[Release, Path],
+        ids: Sequence[str],
+    ) -> None:
+        self.folder, self.engines, self.saved = folder, engines, saved
         self.releases = [release for engine in engines for release in engine.releases]
         self.addresses = Addresses()
         add = self.addresses.add
         self.clauses = {each.name: add("clauses", each.name) for each in clauses_met(engines)}
-        self.results: dict[str, list[tuple[SavedRelease, Result]]] = {each: [] for each in ids}
+        self.results: dict[str, list[tuple[Release, Result]]] = {each: [] for each in ids}
         self.vectors = {each: add("vectors", each) for each in ids}
         self.pages = {
             engine.name: add("engines", engine.name, of=[each.name for each in engine.releases])
@@ -93,7 +103,7 @@ class _Site:
     def write(self, failing: int) -> None:
         """Write all files; `failing` vectors fail somewhere, with a page or not."""
         for release in self.releases:
-            shutil.copyfile(release.path, self._place(self.files.reports[release.name]))
+            shutil.copyfile(self.saved[release], self._place(self.files.reports[release.name]))
         for engine in self.engines:
             self._engine(engine)
         for name, path in self.clauses.items():
@@ -119,7 +129,7 @@ class _Site:
         changes: dict[str, Difference] = {}
         before: Report | None = None  # two reports are in memory at a time
         for release in reversed(engine.releases):
-            report = release.report()
+            report = jsonl.read(self.saved[release])
             for result in report.results:
                 if result.id in self.results:
                     self.results[result.id].append((release, result))

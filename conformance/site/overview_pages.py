@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from conformance.api.compare import Compared, Comparison
-from conformance.api.diff import Difference, Setting
+from conformance.api.compare import Comparison
+from conformance.api.diff import VERSION, Difference, Setting, settings
+from conformance.api.releases import Release
 from conformance.record.report import Report
 from conformance.report import check_report, comparison_report, diff_report, shared_blocks
 from conformance.report import document as doc
 from conformance.report import values as words
 from conformance.report.comparison_report import by_operator
 from conformance.site.addresses import INDEX, VECTORS
-from conformance.site.releases import Engine, SavedRelease
+from conformance.site.releases import Engine
 from conformance.text import listed
 
 TO_INDEX, TO_VECTORS = (
@@ -25,6 +26,8 @@ TO_INDEX, TO_VECTORS = (
 )
 MENU = (TO_INDEX, TO_VECTORS)
 _COMPARED = ("readings", "undefined", "accuracy")
+_OF_RELEASES = {"backend", VERSION}
+"""Settings in which releases differ by their nature."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +48,9 @@ def index(engines: Sequence[Engine], files: Files, vectors: int) -> doc.Document
     `vectors` are those that some release fails.
     """
     releases = [release for engine in engines for release in engine.releases]
-    newest = [replace(engine.newest.compared, backend=engine.name) for engine in engines]
-    described = comparison_report.describe(_comparison(newest)).filled()
+    newest = tuple(engine.newest for engine in engines)
+    comparison = Comparison(newest, vectors=(), tier="", count=0, started="", platform="")
+    described = comparison_report.describe(comparison).filled()
     compared = {section.name: section for section in described}
     counts = words.count(len(engines), "engine"), words.count(len(releases), "release")
     failing = doc.Span(f"{words.count(vectors, 'vector')} that some release fails", link=VECTORS)
@@ -58,37 +62,37 @@ def index(engines: Sequence[Engine], files: Files, vectors: int) -> doc.Document
             doc.Section("", (doc.Paragraph((f"{listed(counts)}, ", failing)),), name="heading"),
             doc.Section("", (_verdicts(releases, files),), name="releases"),
             compared.get("failures"),
-            _by_operator({release.name: release for release in releases}),
+            by_operator({release.name: release for release in releases}),
             *map(compared.get, _COMPARED),
         ),
         footer=doc.FOOTER,
     )
 
 
-def _doubts(releases: Sequence[SavedRelease]) -> Iterator[str]:
+def _doubts(releases: Sequence[Release]) -> Iterator[str]:
     """Say what makes the numbers of some releases doubtful."""
     values: dict[Setting, set[str]] = {}
     for release in releases:
-        for setting, value in release.settings.items():
+        for setting, value in settings(release.summary).items():
             values.setdefault(setting, set()).add(value)
-    differing = {setting.what: 0 for setting, given in values.items() if len(given) > 1}
+    differing = {
+        setting.what: 0
+        for setting, given in values.items()
+        if len(given) > 1 and setting.what not in _OF_RELEASES
+    }
     if differing:
         what = listed([*differing])
         yield f"Reports differ in {what}: numbers compare only where these are the same."
-    incomplete = [release.name for release in releases if not release.complete]
+    incomplete = [release.name for release in releases if not release.summary.complete]
     if incomplete:
         yield f"Runs that were cut short: {listed(incomplete)}."
 
 
-def _comparison(compared: Sequence[Compared]) -> Comparison:
-    return Comparison(tuple(compared), vectors=(), tier="", count=0, started="", platform="")
-
-
 def _verdicts(
-    releases: Sequence[SavedRelease], files: Files, changes: Mapping[str, Difference] | None = None
+    releases: Sequence[Release], files: Files, changes: Mapping[str, Difference] | None = None
 ) -> doc.Table:
     """Return a row for each release: the verdict, numbers, what changed, where its report is."""
-    shown = shared_blocks.verdicts({v for release in releases for v in release.compared.total})
+    shown = shared_blocks.verdicts({v for release in releases for v in release.total})
     columns: doc.Columns = (
         "engine",
         "release",
@@ -100,26 +104,26 @@ def _verdicts(
     )
     rows: Iterable[doc.Row] = (
         (
-            doc.Span(release.engine, "strong"),
+            doc.Span(release.backend, "strong"),
             doc.Span(release.version, link=release.name),
             conclusion(release),
-            *(f"{release.compared.total[verdict]:,}" for verdict in shown),
+            *(f"{release.total[verdict]:,}" for verdict in shown),
             *([_changed(changes.get(release.name))] if changes else []),
-            release.tier,
-            doc.Span(release.started[:10] or "report", link=files.reports[release.name]),
+            release.summary.tier,
+            doc.Span(release.summary.started[:10] or "report", link=files.reports[release.name]),
         )
         for release in releases
     )
     return doc.table(columns, rows, name="releases", heads=2)
 
 
-def conclusion(release: SavedRelease) -> doc.Span:
+def conclusion(release: Release) -> doc.Span:
     """Return the verdict on a release: where it fails, what share of what it supports."""
     if release.ok:
         return doc.Span("conforms", "good")
-    if not release.complete:
+    if not release.summary.complete:
         return doc.Span("incomplete", "bad")
-    counts = release.compared.total
+    counts = release.total
     failed = sum(counts[verdict] for verdict in release.failing)
     if not failed:  # readings that are inconsistent, say
         return doc.Span("does not conform", "bad")
@@ -136,11 +140,6 @@ def _changed(difference: Difference | None) -> str:
     number = len(difference.readings)
     readings = f"{words.count(number, 'reading')} changed" if number else ""
     return ", ".join(filter(None, [words.tally(counts), readings])) or "the same"
-
-
-def _by_operator(releases: Mapping[str, SavedRelease]) -> doc.Section:
-    """Return how many vectors of each operator conform in each release, by the name to show."""
-    return by_operator({name: (each.compared, each.failing) for name, each in releases.items()})
 
 
 def engine_page(
@@ -165,7 +164,7 @@ def engine_page(
             doc.Section("Releases", (table,), "releases", "Releases", lead),
             _since_the_one_before(engine, changes),
             *sections[:counts],  # causes
-            _by_operator(versions) if len(versions) > 1 else None,
+            by_operator(versions) if len(versions) > 1 else None,
             replace(sections[counts], title=f"Release {newest}", short="Newest"),
             *sections[counts + 1 :],
             _badge(files.badges[engine.name]),

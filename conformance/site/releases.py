@@ -1,79 +1,20 @@
-"""Saved reports by engine and release, each without the vectors that conform."""
+"""Saved reports by engine and release."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, groupby, islice, zip_longest
 from pathlib import Path
 
 from packaging.version import Version
 
-from conformance.api.compare import Compared
-from conformance.api.diff import VERSION, Setting, settings
+from conformance.api.releases import Release
 from conformance.errors import UsageError
 from conformance.record import jsonl
-from conformance.record.report import Report, Verdict
-from conformance.report.groups import failure_groups, round_robin
+from conformance.record.report import Report
 
 _NO_VERSION = Version("0")
-
-
-@dataclass(frozen=True, slots=True)
-class SavedRelease:
-    """What a saved report says of one release of an engine.
-
-    `version` is that of the engine; where the report has none, the minute at which the run began.
-    `compared` is its part of a comparison, under the name of engine and release. `failing` are the
-    verdicts that are failures, and `failures` the ids of failing vectors, some of every group of
-    failures first. `settings` are those that reports have to share for their numbers to be
-    comparable, by names for messages.
-    """
-
-    path: Path
-    engine: str
-    version: str
-    ok: bool
-    complete: bool
-    tier: str
-    started: str
-    compared: Compared
-    failing: tuple[Verdict, ...]
-    failures: tuple[str, ...]
-    settings: Mapping[Setting, str]
-
-    @classmethod
-    def read(cls, path: Path) -> SavedRelease:
-        """Read a report; raises as `jsonl.read` does."""
-        report = jsonl.read(path)
-        version = report.versions.get("engine") or report.started[:16].replace("T", " ")
-        release = cls(
-            path=path,
-            engine=report.backend,
-            version=version or "unknown",
-            ok=report.ok,
-            complete=report.complete,
-            tier=report.tier,
-            started=report.started,
-            compared=Compared.of(report, version),
-            failing=report.failing,
-            failures=tuple(dict.fromkeys(_failures(report))),
-            settings={
-                setting: value
-                for setting, value in settings(report).items()
-                if setting.what not in {"backend", VERSION}
-            },
-        )
-        return replace(release, compared=replace(release.compared, backend=release.name))
-
-    @property
-    def name(self) -> str:
-        """The engine and its version."""
-        return f"{self.engine} {self.version}"
-
-    def report(self) -> Report:
-        """Read the whole report again: those of many releases would not fit into memory."""
-        return jsonl.read(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,32 +22,48 @@ class Engine:
     """An engine with its releases, the newest first."""
 
     name: str
-    releases: tuple[SavedRelease, ...]
+    releases: tuple[Release, ...]
 
     @property
-    def newest(self) -> SavedRelease:
+    def newest(self) -> Release:
         """The newest release."""
         return self.releases[0]
 
 
-def engines_of(paths: Iterable[Path]) -> tuple[Engine, ...]:
-    """Read saved reports; return the engines by name.
+def saved_releases(paths: Iterable[Path]) -> dict[Release, Path]:
+    """Read saved reports; return what each says, with its path.
 
     Raises UsageError for two reports of the same release, and what `jsonl.read` raises.
     """
-    known: dict[str, SavedRelease] = {}
+    known: dict[str, Release] = {}
+    saved: dict[Release, Path] = {}
     for path in paths:
-        release = SavedRelease.read(path)
+        release = release_of(jsonl.read(path))
         other = known.setdefault(release.name, release)
         if other is not release:
             raise UsageError(
-                f"{other.path} and {path} are both of {release.name}: give one of them, "
+                f"{saved[other]} and {path} are both of {release.name}: give one of them, "
                 "or what merge makes of the shards of a run"
             )
-    ordered = sorted(known.values(), key=lambda release: (release.engine.lower(), release.engine))
+        saved[release] = path
+    return saved
+
+
+def release_of(report: Report) -> Release:
+    """Return the release that a report is of.
+
+    Where the report has no version of the engine, it is the minute at which the run began.
+    """
+    minute = report.started[:16].replace("T", " ")
+    return Release.of(report, report.versions.get("engine") or minute or "unknown")
+
+
+def engines_of(releases: Iterable[Release]) -> tuple[Engine, ...]:
+    """Return the engines of releases, by name."""
+    ordered = sorted(releases, key=lambda release: (release.backend.lower(), release.backend))
     return tuple(
-        Engine(name, tuple(sorted(releases, key=_age, reverse=True)))
-        for name, releases in groupby(ordered, key=lambda release: release.engine)
+        Engine(name, tuple(sorted(of_engine, key=_age, reverse=True)))
+        for name, of_engine in groupby(ordered, key=lambda release: release.backend)
     )
 
 
@@ -120,22 +77,25 @@ def failing_ids(engines: Sequence[Engine], most: int) -> tuple[list[str], int]:
         for number, engine in enumerate(engines)
         for place, release in enumerate(engine.releases)
     )
-    in_turn = zip_longest(*(release.failures for _, _, release in releases))
-    ids = dict.fromkeys(filter(None, chain.from_iterable(in_turn)))
+    ids = dict.fromkeys(_in_turn(_failures(release) for _, _, release in releases))
     return [*islice(ids, most)], len(ids)
 
 
-def _age(release: SavedRelease) -> tuple[bool, Version, str]:
+def _age(release: Release) -> tuple[bool, Version, str]:
     """Return what orders releases: by version, and by the time of the run where that is none."""
+    started = release.summary.started
     try:
-        return True, Version(release.version), release.started
+        return True, Version(release.version), started
     except ValueError:  # no version, or a number of thousands of digits
-        return False, _NO_VERSION, release.started
+        return False, _NO_VERSION, started
 
 
-def _failures(report: Report) -> Iterator[str]:
-    for _, result in round_robin(failure_groups(report)):
-        yield result.id
-    for result in report.results:
-        if result.expected and result.verdict in report.failing:
-            yield result.id
+def _failures(release: Release) -> dict[str, None]:
+    """Return the ids of failing vectors, some of every group of failures first."""
+    groups = _in_turn(failures.ids for failures in release.groups)
+    return dict.fromkeys(chain(groups, filter(release.failures.__contains__, release.verdicts)))
+
+
+def _in_turn(lists: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Yield the first of all lists, then the second, and so on."""
+    return filter(None, chain.from_iterable(zip_longest(*lists)))

@@ -5,11 +5,10 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
-from importlib import import_module
-from inspect import signature
 
 import numpy as np
 import pytest
+from click.shell_completion import ShellComplete
 from support.arbitrary_vectors import with_first
 from support.command_line import run, words_of, write_backends
 from support.effort import one_in
@@ -27,17 +26,6 @@ from conformance.vector import TIERS as ALL_TIERS
 from conformance.vector import Arithmetic
 from conformance.vectorfile import VectorWriter
 
-BODIES = {
-    "report": "report_commands.show_report",
-    "diff": "report_commands.compare_reports",
-    "merge": "report_commands.merge_reports",
-    "site": "site_command.write_site",
-    "verify": "vector_commands.verify_vectors",
-    "list": "vector_commands.list_vectors",
-    "strength": "strength_command.run",
-    "export": "vector_commands.export_vectors",
-}
-"""Where the body of a command is, if not in a module of its own."""
 COMMANDS = [
     "generate",
     "check",
@@ -84,6 +72,12 @@ def folder(tmp_path_factory):
     return path
 
 
+def printed_by(code):
+    """Return what a new interpreter prints."""
+    words = [sys.executable, "-c", code]
+    return subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+
+
 class TestProgram:
     """What every command does."""
 
@@ -97,25 +91,32 @@ class TestProgram:
                 assert "Usage:" in CliRunner().invoke(main, words).stdout
             print(*{{"numpy", "h5py", "rich"}} & {{*sys.modules}})
         """
-        got = subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=ROOT,
-        )
-        assert got.stdout == "\n"
+        assert printed_by(code) == "\n"
 
-    def test_every_command_has_its_body(self):
-        """A command is declared apart from the module that does its work."""
-        assert list(main.commands) == COMMANDS
-        for name in COMMANDS:
-            module, _, function = BODIES.get(name, f"{name}_command.run").partition(".")
-            body = getattr(import_module(f"conformance.cli.{module}"), function)
-            declared = {parameter.name for parameter in main.commands[name].params}
-            accepted = signature(body).parameters
-            grouped = {"outputs", "workers", "options"}
-            assert {*accepted} - grouped <= declared, name
+    def test_the_list_of_commands_loads_none_of_them(self):
+        code = """if True:
+            import sys
+            from click.testing import CliRunner
+            from conformance.cli import main
+            assert "Usage:" in CliRunner().invoke(main, ["--help"]).stdout
+            print(*(name for name in sys.modules if name.endswith(("_command", "_commands"))))
+        """
+        assert printed_by(code) == "conformance.cli.main_command\n"
+
+    def test_each_command_is_listed_with_the_first_line_of_its_help(self):
+        assert main.list_commands(None) == COMMANDS
+        for name, line in main.listed.items():
+            loaded = main.get_command(None, name)
+            assert (loaded.name, loaded.help.split("\n")[0]) == (name, line)
+
+    @pytest.mark.parametrize(
+        ("words", "expected"),
+        [(["re"], ["report", "reveal"]), (["check", "--exec"], ["--executor"])],
+    )
+    def test_a_shell_completes_commands_and_options(self, words, expected):
+        completion = ShellComplete(main, {}, "conformance", "_CONFORMANCE_COMPLETE")
+        got = completion.get_completions(words[:-1], words[-1])
+        assert [item.value for item in got] == expected
 
     def test_version_is_that_of_the_package(self):
         """--version names the program and its version."""
@@ -153,7 +154,7 @@ class TestProgram:
         def broken(*_arguments, **_options):
             raise ZeroDivisionError("a bug")
 
-        monkeypatch.setattr(import_module("conformance.cli.check_command"), "check", broken)
+        monkeypatch.setattr("conformance.api.check.check", broken)
         got = run("check", "numpy", folder / "AvgPool-1.h5")
         assert got.exit_code == 3
         assert "ZeroDivisionError: a bug" in got.stderr
@@ -369,7 +370,7 @@ class TestGenerateAndVerify:
             return []
 
         monkeypatch.setattr(generate_command, "usable_cpus", lambda: 3)
-        monkeypatch.setattr(generate_command, "generate", generate)
+        monkeypatch.setattr("conformance.cases.generate.generate", generate)
         assert run("generate", tmp_path, *options).exit_code == 0
         assert opened == [jobs]
 
@@ -607,7 +608,7 @@ class TestFaults:
 class TestStrength:
     def test_faults_caught_and_missed_are_counted_and_named(self, folder, monkeypatch):
         """Five small vectors catch some faults, --all says which of them, and miss others."""
-        monkeypatch.setattr(import_module("conformance.api.strength"), "CATALOGUE", CATALOGUE[::8])
+        monkeypatch.setattr("conformance.api.strength.CATALOGUE", CATALOGUE[::8])
         got = run("strength", folder / "AvgPool-1.h5", "--all")
         assert got.exit_code == 0
         assert re.search(r"AvgPool-1 +5 +\d+ of \d+ +\d+", got.stdout)

@@ -62,7 +62,7 @@ def test_a_search_in_which_nothing_was_run_says_so():
     assert str(describe(report).conclusion) == "NOTHING WAS RUN of 0 cases"
 
 
-@pytest.mark.parametrize("name", ["cli.fuzz_command.save", "fuzz.saving._write"])
+@pytest.mark.parametrize("name", ["fuzz.save", "fuzz.saving._write"])
 def test_what_cannot_be_stored_is_shown_all_the_same(fuzz, monkeypatch, name):
     """In the file of findings or in the database: the exit code is that of an error."""
 

@@ -12,7 +12,6 @@ import pytest
 from support.command_line import run
 
 from conformance import check, load_backend
-from conformance.cli import history_command
 from conformance.history import api, history
 from conformance.history.environment import NotRun
 from conformance.record import jsonl
@@ -69,7 +68,7 @@ def ask(folder, monkeypatch):
     """Return what runs the command there; causes are not searched for, which takes seconds."""
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(history_command, "history", partial(history, installer=fake_install))
+    monkeypatch.setattr("conformance.history.history", partial(history, installer=fake_install))
     chosen = ("--vectors", VECTORS, "--tier", "smoke", "--diagnose", "none")
     options = ("--package", "engine", "--reports", "kept", *chosen)
     return lambda *words: run("history", *options, *words)
@@ -99,7 +98,7 @@ def test_nothing_but_reports_stays(ask, reports):
 
 
 def test_a_report_that_is_there_is_not_made_again(ask, reports, folder, monkeypatch):
-    monkeypatch.setattr(history_command, "history", partial(history, installer=None))
+    monkeypatch.setattr("conformance.history.history", partial(history, installer=None))
     before = [path.stat().st_mtime_ns for path in reports]
     done = ask("adapter.py:backend", "1.0", "2.0", "--html", "page.html")
     assert done.exit_code == 0, done.output
@@ -129,7 +128,9 @@ def test_a_run_that_is_cut_short_is_no_release_that_was_run(ask, reports, folder
 
 def test_releases_are_counted_from_the_newest(ask, monkeypatch):
     asked = []
-    monkeypatch.setattr(history_command, "newest", lambda *of: asked.append(of) or ["1.0", "2.0"])
+    monkeypatch.setattr(
+        "conformance.history.newest", lambda *of: asked.append(of) or ["1.0", "2.0"]
+    )
     assert "2 releases of engine" in ask("adapter.py:backend", "--releases", "2").stdout
     assert asked == [("engine", 2)]
 
@@ -206,7 +207,7 @@ def test_a_release_whose_check_ends_without_a_report_does_not_stop_the_others(as
             python.write_text('#!/bin/sh\necho "ImportError: no engine" >&2; exit 1\n')
         return python
 
-    monkeypatch.setattr(history_command, "history", partial(history, installer=failing))
+    monkeypatch.setattr("conformance.history.history", partial(history, installer=failing))
     done = ask("adapter.py:backend", "1.0", "1.6")
     assert done.exit_code == 0
     assert "1.6 not run: ImportError: no engine" in done.stdout

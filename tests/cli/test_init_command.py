@@ -296,7 +296,9 @@ class TestKeptRun:
         assert runs == ["numpy"]
 
     def test_it_is_not_used_for_another_version(self, project, runs, monkeypatch):
-        monkeypatch.setattr(init_command, "package_versions", lambda: {"conformance": "9"})
+        monkeypatch.setattr(
+            "conformance.judging.tally.package_versions", lambda: {"conformance": "9"}
+        )
         assert run("init", "numpy").exit_code == 0
         assert runs == ["numpy"]
 

@@ -88,10 +88,8 @@ def test_verify_recomputes_its_recipes_with_the_shipped_suite():
 def test_verify_names_a_recipe_that_is_none():
     with (
         patch("conformance.cli.vector_commands.opened", lambda _: nullcontext(())),
-        patch(
-            "conformance.cli.vector_commands.recipes", lambda: [next(recipes(Limits(64, 16, 32)))]
-        ),
-        patch("conformance.cli.vector_commands.differences_of", lambda _: ["other values"]),
+        patch("conformance.cases.large.recipes", lambda: [next(recipes(Limits(64, 16, 32)))]),
+        patch("conformance.cases.large.differences", lambda _: ["other values"]),
     ):
         got = run("verify")
 

@@ -35,7 +35,7 @@ def test_a_few_cases_in_which_more_is_wrong_do_not_refute_a_fault():
         trial.see(returned(0, 0, 5, 6), ())
     assert trial.is_confirmed
     trial.see(returned(7, 7, 5, 7), ())
-    assert (len(trial.gradient_or_indices), trial.is_confirmed) == (1, True)
+    assert (len(trial.beside), trial.is_confirmed) == (1, True)
     trial.see(returned(-4, 0, 5, 7), ())
     assert len(trial.other) == 1
     assert trial.is_refuted

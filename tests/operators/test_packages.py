@@ -95,7 +95,7 @@ def required(command):
     """Return something for each argument that a command must have."""
     return [
         "safetensors" if parameter.name == "form" else "something"  # a choice
-        for parameter in main.commands[command].params
+        for parameter in main.get_command(None, command).params
         if parameter.param_type_name == "argument" and parameter.required
     ]
 
@@ -111,7 +111,7 @@ def test_the_line_says_which_package_and_what_is_wrong(install, kind):
     assert got.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", main.commands)
+@pytest.mark.parametrize("command", main.listed)
 def test_every_command_ends_so(install, command):
     """Also one that would have no use for the operator; but not when it is asked for help."""
     install(BROKEN["import"][0])

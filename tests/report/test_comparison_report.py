@@ -4,9 +4,10 @@ from collections import Counter
 
 import pytest
 from support.fakes import right, vector
+from support.releases import counted
 from support.rendered import RENDERERS, in_terminal
 
-from conformance.api.compare import Compared, Comparison, compare
+from conformance.api.compare import Comparison, compare
 from conformance.record.report import Accuracy, ClauseReport, Diagnosis, Proof, UndefinedReport
 from conformance.report import comparison_report, markdown
 from conformance.report.document import plain
@@ -25,16 +26,16 @@ def hostile():
     return compare({HOSTILE: right, "gone": "no_such_module_anywhere:pool"}, [vector()])
 
 
-def made(*backends):
+def made(*backends, **others):
     """Return a comparison of backends."""
     return comparison_report.describe(
-        Comparison(backends, (), "standard", 1, "2026-01-02T03:04:05", "Linux x86_64")
+        Comparison(backends, (), "standard", 1, "2026-01-02T03:04:05", "Linux x86_64", **others)
     )
 
 
-def shown(*backends, width=80):
+def shown(*backends, width=80, **others):
     """Return the lines of a comparison in a terminal."""
-    return in_terminal(made(*backends), width=width)
+    return in_terminal(made(*backends, **others), width=width)
 
 
 class TestInATerminal:
@@ -44,7 +45,7 @@ class TestInATerminal:
         """Under the name of the backend."""
         names = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool")
         counts = {name: {"float32": FAILING} for name in names}
-        lines = shown(Compared("b", counts=counts))
+        lines = shown(counted("b", counts))
         start, end = map(lines.index, ("Failures and their likely causes", "By operator"))
         assert lines[start + 1 : end - 1] == [
             "  b",
@@ -57,7 +58,7 @@ class TestInATerminal:
     def test_causes_come_first(self):
         """Right after the summary, and before the failures that they explain."""
         cause = Diagnosis("half the padding is lost", (), explained=3, exact=3, total=1257)
-        lines = shown(Compared("b", counts={"AvgPool-1": {"float32": FAILING}}, causes=(cause,)))
+        lines = shown(counted("b", {"AvgPool-1": {"float32": FAILING}}, diagnoses=(cause,)))
         start = lines.index("Failures and their likely causes")
         assert lines[start - 2].startswith("b ")
         assert lines[start + 1] == "  b"
@@ -67,21 +68,21 @@ class TestInATerminal:
     def test_a_cause_says_what_fresh_cases_made_of_it(self):
         """In the same line, so that a page shows which causes are confirmed."""
         cause = Diagnosis("half is lost", (), 3, 3, 1257, proof=Proof(9, 10, 1))
-        lines = shown(Compared("b", counts={"AvgPool-1": {"float32": FAILING}}, causes=(cause,)))
+        lines = shown(counted("b", {"AvgPool-1": {"float32": FAILING}}, diagnoses=(cause,)))
         assert "half is lost (confirmed on 9 of 10 fresh cases, seed 1)." in " ".join(
             " ".join(lines).split()
         )
 
     def test_where_nothing_fails_nothing_is_said_of_failures(self):
         """Nor of causes."""
-        lines = shown(Compared("b", counts=CONFORMING))
+        lines = shown(counted("b", CONFORMING))
         assert not [line for line in lines if "cause" in line]
         assert "By operator" in lines
 
     def test_backends_that_follow_one_reading_stand_together(self):
         """Where their names have no room as columns; no name is divided between lines."""
         split = ClauseReport("accumulator", "split", by="axes", values={"1": "wider", "2": "wider"})
-        lines = shown(*(Compared(name, counts=CONFORMING, readings=(split,)) for name in NAMES))
+        lines = shown(*(counted(name, CONFORMING, readings=(split,)) for name in NAMES))
         start = lines.index("  accumulator")
         assert lines[start + 1 :] == [
             "    wider (axes: 1, 2): my_backend.py:the_first_one,",
@@ -92,8 +93,8 @@ class TestInATerminal:
         followed = ClauseReport("accumulator", "followed", followed="wider")
         other = ClauseReport("accumulator", "inconsistent")
         lines = shown(
-            Compared("a", counts=CONFORMING, readings=(followed,)),
-            Compared("b", counts=CONFORMING, readings=(other,)),
+            counted("a", CONFORMING, readings=(followed,)),
+            counted("b", CONFORMING, readings=(other,)),
         )
         assert ["accumulator", "wider", "inconsistent"] in [line.split() for line in lines]
 
@@ -112,10 +113,8 @@ class TestInATerminal:
             for in_ in ("float32", "float64")
         )
         lines = shown(
-            *(
-                Compared(name, counts=CONFORMING, arithmetic=found)
-                for name, found in zip(NAMES, (single, double, double), strict=True)
-            )
+            *(counted(name, CONFORMING) for name in NAMES),
+            arithmetic=dict(zip(NAMES, (single, double, double), strict=True)),
         )
         start = lines.index("  sums")
         assert lines[start + 1 : start + 3] == [
@@ -130,7 +129,7 @@ class TestInATerminal:
         other = UndefinedReport("zero-sign", {"nan": 4477})
         lines = shown(
             *(
-                Compared(name, counts=CONFORMING, undefined=(what,))
+                counted(name, CONFORMING, undefined=(what,))
                 for name, what in zip(NAMES, (first, other, first), strict=True)
             )
         )
@@ -143,7 +142,7 @@ class TestInATerminal:
     @pytest.mark.parametrize("width", [40, 80])
     def test_what_is_longer_than_a_line_is_folded(self, width):
         """Nothing is lost, and no line is longer than the terminal."""
-        named = Compared("b" * 100, counts={"AvgPool-1": {"float32": FAILING}})
+        named = counted("b" * 100, {"AvgPool-1": {"float32": FAILING}})
         lines = shown(named, width=width)
         assert max(map(len, lines)) <= width
         assert "".join(lines).replace(" ", "").count("b" * 100) >= 1
@@ -158,15 +157,13 @@ class TestOnPages:
         right, wrong = {"float32": Counter({"conforms": 3})}, {"float32": FAILING}
         names = ("AvgPool-1", "MaxPool-1", "MaxPool-8", "AvgPool-1-backward")
         counts = [dict.fromkeys(names, right), dict.fromkeys(names, right) | {names[-1]: wrong}]
-        page = markdown.render(
-            made(*(Compared(n, counts=c) for n, c in zip("ab", counts, strict=True)))
-        )
+        page = markdown.render(made(*(counted(n, c) for n, c in zip("ab", counts, strict=True))))
         assert "| AvgPool-1 + gradient | 6/6 | 3/1,260 |" in page
         assert "| OpenVINO: 2 operators | 6/6 | 6/6 |" in page
 
     def test_element_types_have_rows_of_their_own(self):
         """Of each operator and gradient."""
-        page = markdown.render(made(Compared("b", counts={"AvgPool-1": {"float32": FAILING}})))
+        page = markdown.render(made(counted("b", {"AvgPool-1": {"float32": FAILING}})))
         assert "| AvgPool-1 | float32 | 0/1,257 |" in page
 
     def test_types_of_operators_in_which_nothing_is_remarkable_are_left_out(self):
@@ -175,8 +172,8 @@ class TestOnPages:
             {"float32": Counter({verdict: 3})} for verdict in ("conforms", "unsupported")
         )
         in_part = {"float32": Counter({"conforms": 2, "unsupported": 1})}
-        one = Compared("a", counts={"AvgPool-1": right, "MaxPool-1": right, "MaxPool-8": right})
-        other = Compared("b", counts={"AvgPool-1": right, "MaxPool-1": none, "MaxPool-8": in_part})
+        one = counted("a", {"AvgPool-1": right, "MaxPool-1": right, "MaxPool-8": right})
+        other = counted("b", {"AvgPool-1": right, "MaxPool-1": none, "MaxPool-8": in_part})
         title = "## By operator and element type"
         _, _, types = markdown.render(made(one, other)).partition(title)
         assert "| MaxPool-8 | float32 | 3/3 | 2/2 |" in types
@@ -200,13 +197,12 @@ def test_everything_that_was_measured_is_there(form):
     """In every form."""
     text = RENDERERS[form](
         made(
-            Compared(
+            counted(
                 "b",
+                CONFORMING,
                 version="1.2.3",
-                counts=CONFORMING,
                 accuracy=(Accuracy("float32", 1, 0.5812, 3.5, 0.75),),
-                seconds=0.0021,
-                vectors=1,
+                backend_seconds=0.0021,
             )
         )
     )

@@ -15,6 +15,7 @@ from support.paths import DOCS
 from support.rendered import printed, report_as_markdown, report_in_terminal
 from support.two_outputs import NAME, both, first_only, minimum_case, minimum_vectors, miscounting
 
+from conformance.api.failure_groups import failure_groups
 from conformance.api.merge import merge
 from conformance.cli import main
 from conformance.errors import ReportFileError
@@ -23,7 +24,6 @@ from conformance.record import jsonl
 from conformance.record.report import OutputReport
 from conformance.report import console, junit
 from conformance.report.concentration import concentrations
-from conformance.report.groups import failure_groups
 from conformance.report.html import render_report as render
 from conformance.report.repro import script
 from conformance.report.vector_report import describe

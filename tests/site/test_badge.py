@@ -6,9 +6,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from support.arbitrary_reports import made, result
 
-from conformance.record import jsonl
+from conformance.api.releases import Release
 from conformance.site import badge
-from conformance.site.releases import SavedRelease
 
 RIGHT, WRONG = result("a"), result("b", "mismatch", detail="1 of 2 elements differ")
 EXTENDED = result("d", "accepted-invalid", detail="accepted")
@@ -22,29 +21,18 @@ CASES = [
 ]
 
 
-@pytest.fixture
-def saved(tmp_path):
-    """Return what makes a release of a report."""
-
-    def save(report):
-        jsonl.write(report, tmp_path / "r.jsonl")
-        return SavedRelease.read(tmp_path / "r.jsonl")
-
-    return save
-
-
 @pytest.mark.parametrize(("report", "message", "color"), CASES)
-def test_a_badge_says_the_verdict_with_its_denominator(saved, report, message, color):
+def test_a_badge_says_the_verdict_with_its_denominator(report, message, color):
     """Services read it in their own schema."""
-    said = json.loads(badge.endpoint(saved(report)))
+    said = json.loads(badge.endpoint(Release.of(report)))
     wanted = {"schemaVersion": 1, "label": "pooling", "message": message, "color": color}
     assert said == wanted
 
 
 @pytest.mark.parametrize(("report", "message", "color"), CASES)
-def test_the_picture_says_the_same(saved, report, message, color):
+def test_the_picture_says_the_same(report, message, color):
     """It stands alone, and says in words what it shows."""
-    picture = ET.fromstring(badge.svg(saved(report)))
+    picture = ET.fromstring(badge.svg(Release.of(report)))
     assert picture.attrib["aria-label"] == f"pooling: {message}"
     assert [text.text for text in picture.findall(".//{*}text")] == ["pooling", message]
     assert not any("href" in name for each in picture.iter() for name in each.attrib)

@@ -15,6 +15,7 @@ from conformance.judging.explanations import Elements, elements, nearest_outcome
 from conformance.judging.judge import answers_of
 from conformance.operators import operator_named
 from conformance.record.report import Result
+from conformance.record.words import attribute_in_words
 from conformance.report import values as words
 from conformance.report.drawing import OVERHANG, PADDING, UNDEFINED, Axis, Grid
 from conformance.report.html.json_data import TrustedText
@@ -55,7 +56,7 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
     is_pooling = not (operator.is_gradient or operator.scatters)
     if not is_pooling or max(vector.case.data.size, expected.size) > LARGEST:
         return {"text": TrustedText(as_text(drawn, _WIDTH))}
-    named = [words.attribute(*r) for r in scene.readings.items() if r[0] not in ARITHMETIC]
+    named = [attribute_in_words(*r) for r in scene.readings.items() if r[0] not in ARITHMETIC]
     return {
         "shape": expected.shape,
         "worst": worst,

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import structs
 
+from conformance.api.failure_groups import Key, causes_by_id, failure_groups, key_of, round_robin
 from conformance.dtypes import FLOATS, dtype_of
 from conformance.record.report import VERDICTS, Report, Result
 from conformance.record.why import Told
 from conformance.report import phrases
 from conformance.report import values as words
-from conformance.report.groups import Key, causes_by_id, failure_groups, key_of, round_robin
 from conformance.report.html.drawings import LARGEST, drawing
 from conformance.report.html.json_data import TrustedText, json_text
 from conformance.report.repro import script

@@ -13,7 +13,7 @@ from typing import Any
 from conformance.judging.failure_kinds import exception_of, kind_of
 from conformance.operators import OPERATORS
 from conformance.record.report import Diagnosis, Report, Result
-from conformance.report import values as words
+from conformance.record.words import attribute_in_words
 from conformance.text import cut, listed
 from conformance.vector import own_inputs
 
@@ -170,7 +170,7 @@ def attributes_of(result: Result) -> dict[str, Any]:
 
 def traits(result: Result) -> frozenset[str]:
     """Return what a vector may have in common with others: attributes, type, rank, clauses."""
-    names = {words.attribute(name, value) for name, value in attributes_of(result).items()}
+    names = {attribute_in_words(name, value) for name, value in attributes_of(result).items()}
     names |= {f"dtype={result.dtype}", f"pattern={result.pattern}"}
     shape = next(iter(own_inputs(result.operator, result.shapes)), ())
     if len(shape) > 1:

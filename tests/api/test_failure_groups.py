@@ -5,9 +5,9 @@ from support.arbitrary_reports import made
 from support.arbitrary_reports import result as plain_result
 from support.report_samples import PLAIN
 
+from conformance.api.failure_groups import failure_groups, groups_of_cause, traits
 from conformance.record.report import Diagnosis, Worst
 from conformance.record.why import OnlyUnder, Raised, WrongShape
-from conformance.report.groups import failure_groups, groups_of_cause, traits
 
 KNOWN = ("detail", "why", "worst", "dtype", "clauses", "operator", "variations", "only_again")
 WORST = Worst((0,), 1.0, 2.0, 1.0, 8.0, 0.1, 1, 4, (0,), 1.0, 2.0)

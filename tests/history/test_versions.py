@@ -1,10 +1,10 @@
-"""The order of versions, the newest of a package, and what a report says of a release."""
+"""The order of versions, and the newest of a package."""
 
 import pytest
 
 from conformance.errors import UsageError
-from conformance.history import newest, releases
-from conformance.history.releases import in_order, is_package
+from conformance.history import newest, versions
+from conformance.history.versions import in_order, is_package
 from conformance.process import Ending
 
 LISTED = "engine (2.0)\nAvailable versions: 2.0, 1.10.0, 1.9.1, 1.9.0\n  INSTALLED: 1.9.0\n"
@@ -46,7 +46,7 @@ def pip(monkeypatch):
 
     def answer(text):
         done = Ending(0, text.encode(), b"")
-        monkeypatch.setattr(releases, "run_command", lambda _: done)
+        monkeypatch.setattr(versions, "run_command", lambda _: done)
 
     return answer
 
