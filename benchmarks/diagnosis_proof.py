@@ -78,8 +78,8 @@ def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Expe
     run = samples_of(backend, vectors)
     failing = [sample for sample in run if sample.failed]
     conforming = [sample for sample in run if not sample.failed]
-    chosen_ones = {id(vector) for vector in spread([s.vector for s in failing], 240)}
-    failing = [sample for sample in failing if id(sample.vector) in chosen_ones]
+    chosen_ones = spread(failing, 240, lambda sample: sample.vector)
+    failing = [sample for sample in failing if sample in chosen_ones]
     alike = Alike(failing, predictions)
     candidates = Candidates()
     if mode == "unseen":

@@ -223,7 +223,7 @@ def samples_from(pairs: Sequence[tuple[Vector, Outputs | None]]) -> list[Sample]
         batch = batch_of(alike)
         answers = answers_of(batch, [returned[id(vector)] for vector in alike])
         samples |= {id(sample.vector): sample for sample in samples_of(alike, batch, answers)}
-    return [samples[id(vector)] for vector, _ in pairs]
+    return [samples[id(vector)] for vector, _ in pairs if id(vector) in samples]
 
 
 def as_expected(vector: Vector) -> Sample:

@@ -357,8 +357,7 @@ class Search:
 
 def _numbers(vectors: Sequence[Vector], most: int) -> list[int]:
     """Return the numbers of vectors of as many kinds as possible."""
-    chosen = set(map(id, spread(vectors, most)))
-    return [i for i, vector in enumerate(vectors) if id(vector) in chosen]
+    return sorted(spread(range(len(vectors)), most, vectors.__getitem__))
 
 
 def _pairs(some: Sequence[Fault], others: Sequence[Fault]) -> Iterator[Together]:

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from conformance.backends.runner import Runner
 from conformance.diagnosis.features import thinned
-from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.laboratory import Laboratory, samples_from
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.limits import STEPS_OF_A_CASE
 from conformance.diagnosis.reproduce import Observation, Reproductions
@@ -167,7 +167,7 @@ class Causes:
         }
         name = failure.vector.case.id
         diagnoses = diagnose(
-            list(pairs.values()),
+            samples_from([*pairs.values()]),
             conforming,
             readings,
             catalogue=[fault for fault in CATALOGUE if fault.concerns(operator)],

@@ -11,8 +11,10 @@ from support.fault_probes import light_probes
 from conformance.diagnosis import likely_causes
 from conformance.diagnosis.claim import planted
 from conformance.diagnosis.features import apart, condition, features, spread
+from conformance.diagnosis.laboratory import samples_from
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.of_report import explained
+from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.search import Fit
 from conformance.diagnosis.traits import traits
 from conformance.dtypes import name_of
@@ -166,7 +168,8 @@ def test_failures_that_look_different_are_unknown_apart():
     with np.errstate(over="ignore"):
         wrong = [(v, (v.values[0].outputs[0].values * 3 + 7,)) for v in of["same_lower"]]
     raised = [(probe, None) for probe in of["same_upper"][:4]]
-    values, exceptions = diagnose(wrong + raised, of["valid"], {}, catalogue=(), enumerated=False)
+    failing = samples_from(wrong + raised)
+    values, exceptions = diagnose(failing, of["valid"], {}, catalogue=(), enumerated=False)
     assert "the padding mode is same_lower" in values.condition
     assert "auto_pad=same_lower" not in exceptions.condition
     assert "an exception was raised" in exceptions.summary
@@ -185,7 +188,7 @@ def test_most_failures_of_unknown_cause_are_set_apart_from_the_others():
         for v in (*of_type, other)
     ]
     known = [v for v in probes if v not in {*of_type, other}]
-    most, one = diagnose(wrong, known, {}, catalogue=())
+    most, one = diagnose(samples_from(wrong), known, {}, catalogue=())
     assert (most.explained, one.explained) == (len(of_type), 1)
     assert "the type is float64" in most.condition
     assert "the type is bfloat16" in one.condition
@@ -208,7 +211,7 @@ def test_progress_counts_the_mismatches_looked_at():
     told = []
     wrong = vector(ramp(1, 1, 4))
     diagnose(
-        [(wrong, (np.zeros((1, 1, 2), np.float32),))],
+        samples_from([(wrong, (np.zeros((1, 1, 2), np.float32),))]),
         [],
         {},
         progress=lambda _, done, total: told.append((done, total)),
@@ -259,7 +262,8 @@ def test_a_spread_has_every_kind_before_a_second_of_one():
     """A sample holds vectors of as many kinds as possible."""
     same = [vector(ramp(1, 1, 6 + i), id=f"same{i}") for i in range(5)]
     other = vector(ramp(2, 1, 6), id="other")
-    assert {v.case.id for v in spread([*same, other], 2)} == {"same0", "other"}
+    chosen = spread([*same, other], 2, lambda each: each)
+    assert {each.case.id for each in chosen} == {"same0", "other"}
 
 
 @pytest.mark.parametrize(
@@ -276,7 +280,7 @@ def test_a_spread_has_every_kind_before_a_second_of_one():
 )
 def test_traits_say_what_is_odd_about_an_output(output, words):
     """What an output has and no expected one has is told in words."""
-    assert words in traits(vector(), None if output is None else (output,))
+    assert words in traits(Sample(vector(), None if output is None else (output,), failed=True))
 
 
 def test_a_cause_that_explains_only_what_another_does_is_folded_into_it():
