@@ -78,15 +78,15 @@ def features(vector: Vector) -> Mapping[str, Condition]:
 
 def condition(
     mismatching: Sequence[Collection[str]], others: Sequence[Collection[str]]
-) -> tuple[tuple[str, ...], int]:
+) -> tuple[str, ...]:
     """Return up to three features that all `mismatching` vectors and few `others` have, in words.
 
-    Each sequence holds the features of one vector per entry. Also returns how many of the others
-    have these features too. There are no words if no shared feature tells the two apart.
+    Each sequence holds the features of one vector per entry. There are no words if no shared
+    feature tells the two apart.
     """
     left = list(others)
     if not mismatching:
-        return (), len(left)
+        return ()
     shared = sorted(set(mismatching[0]).intersection(*mismatching[1:]))
     chosen: list[str] = []
     while left and shared and len(chosen) < limits.SHARED_FEATURES:
@@ -98,7 +98,7 @@ def condition(
             break
         chosen.append(best)
         left = remaining
-    return tuple(chosen), len(left)
+    return tuple(chosen)
 
 
 def apart(

@@ -124,7 +124,7 @@ def _proven(
     laboratory: Laboratory,
 ) -> list[Diagnosis]:
     """Return the causes that experiments leave standing, and what is left over."""
-    laboratory.begin(limits.steps_of_experiments(len(failures.samples)))
+    laboratory.begin(limits.STEPS_AT_LEAST + limits.STEPS_A_FAILURE * len(failures.samples))
     laboratory.about = set().union(*(laboratory.open_clauses(s.vector) for s in failures.samples))
     small = {i for i, s in enumerate(failures.samples) if _is_small(s.vector.case)}
     chosen = spread(sorted(small), limits.FAILING, lambda i: failures.samples[i].vector)

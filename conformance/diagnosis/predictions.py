@@ -11,7 +11,7 @@ import numpy as np
 from conformance.budget import Budget
 from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim, Substitute
-from conformance.diagnosis.conditions import holding
+from conformance.diagnosis.conditions import any_holds, holding
 from conformance.diagnosis.elements import Layout, layout_of
 from conformance.diagnosis.reproduce import Observation, Reproductions, equal_numbers
 from conformance.diagnosis.sample import OF_ELEMENTS, Bools, Sample
@@ -136,10 +136,7 @@ class Predictions:
         layout = self.layout(vector) if claim.is_of_elements else None
         if layout is None or layout.expected is None:
             return None
-        marked = np.zeros(layout.shape, np.bool_)
-        for place in claim.places:
-            marked |= holding(place, layout)
-        return marked & layout.defined
+        return any_holds(claim.places, layout) & layout.defined
 
     def shown(self, claim: Claim, vector: Vector, *, told: bool = False) -> Bools | None:
         """Mark those of them that differ from what comes instead, so far as it is known.

@@ -101,7 +101,7 @@ class Failures:
         return [part for part in (parts, [i for i in left if i not in parts]) if part]
 
     def _shared(self, left: Sequence[int]) -> str:
-        return " and ".join(condition([self.features[i] for i in left], self.others)[0])
+        return " and ".join(condition([self.features[i] for i in left], self.others))
 
     def _unknown(self, left: Sequence[int], *, beside: bool) -> Diagnosis:
         words = self._shared(left)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from conformance.cases.near import Feature
-from conformance.diagnosis.conditions import Condition, holding
+from conformance.diagnosis.conditions import Condition, any_holds
 from conformance.diagnosis.elements import ALL_AXES, Bools, layout_of
 from conformance.diagnosis.features import spread
 from conformance.diagnosis.sample import Sample
@@ -92,11 +92,7 @@ def _marked(place: _Place, vector: Vector, wrong: Bools) -> Bools:
         for outcome in vector.values
         if outcome.outputs[0].values.shape == wrong.shape
     )
-    layout = layout_of(vector, readings)
-    marked = np.zeros(wrong.shape, np.bool_)
-    for condition in place:
-        marked |= holding((condition,), layout)
-    return marked
+    return any_holds([(condition,) for condition in place], layout_of(vector, readings))
 
 
 def _share(parts: Sequence[Bools]) -> float:
