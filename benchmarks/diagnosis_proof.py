@@ -27,6 +27,7 @@ from typing import Any, Literal, get_args
 
 from conformance.backends import Backend
 from conformance.backends.runner import InProcess
+from conformance.budget import Budget
 from conformance.cases.near import called_on
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.experiments import Experiments
@@ -92,6 +93,7 @@ def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Expe
         [predictions.unanswered(s.vector) for s in conforming[::step]],
         candidates,
         reproductions=predictions.reproductions,
+        share=Budget().share(),
     )
     fits, _ = search.run()
     others = [sample for number, sample in enumerate(conforming) if number % step]
@@ -102,7 +104,7 @@ def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Expe
         failing,
         conforming[::step],
         others[:_OTHERS],
-        candidates=candidates,
+        candidates,
     )
     done = Experiments(known)
     done.on_faults(fits)

@@ -153,15 +153,16 @@ def spread(items: Sequence[T], most: int, vector: Callable[[T], Vector]) -> list
 
 def weight(vector: Vector) -> int:
     """Return about how much work a vector is for a naive backend: its cells, and k^2 per axis."""
-    return _cells(vector) + sum(k * k for k in _kernel(vector))
+    return cells(vector) + sum(k * k for k in _kernel(vector))
 
 
 def size(vector: Vector) -> int:
     """Return about how much work a vector is for a planted fault: its cells, and k per axis."""
-    return _cells(vector) + sum(map(abs, _kernel(vector)))
+    return cells(vector) + sum(map(abs, _kernel(vector)))
 
 
-def _cells(vector: Vector) -> int:
+def cells(vector: Vector) -> int:
+    """Return how many cells the inputs of a vector have."""
     return sum(array.size for array in vector.case.inputs)
 
 

@@ -20,8 +20,6 @@ from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.search import Fit, Search
 from conformance.diagnosis.statements import Failures
 from conformance.diagnosis.trial import Trial
-from conformance.faults.catalogue import CATALOGUE
-from conformance.faults.fault import Fault
 from conformance.faults.planted import LARGEST
 from conformance.progress import Progress
 from conformance.record.report import Diagnosis, Proof
@@ -35,9 +33,7 @@ def diagnose(
     conforming: Sequence[Vector],
     readings: Readings,
     *,
-    catalogue: Sequence[Fault] = CATALOGUE,
     first: Sequence[Claim] = (),
-    enumerated: bool = True,
     laboratory: Laboratory | None = None,
     unasked: str = "the backend was not asked",
     progress: Progress | None = None,
@@ -47,8 +43,7 @@ def diagnose(
     `failing` are vectors that do not conform with the outputs of the backend, `conforming` are
     vectors that do, as varied as can be. `readings` are
     those of disputed clauses that the backend follows, as far as they are known, or give them
-    per vector. The causes of other operators come `first`, then faults of the `catalogue` and, if
-    they are to be `enumerated`, whatever atoms make. `progress` counts failures. In a
+    per vector. The causes of other operators come `first`. `progress` counts failures. In a
     `laboratory`, causes are confirmed or refuted, and rules are learned for what no fault explains;
     without one, `unasked` says why. The last diagnoses name nothing where failures are left over:
     one for exceptions, one for wrong values and so on. A cause that explains only what others do is
@@ -60,8 +55,7 @@ def diagnose(
 
     searched, others = _not_too_many(failing)
     some = thinned([s for s in searched if _is_small(s.vector.case)], limits.COMMON_SAMPLES)
-    common = (*of_common_numbers(some, of),) if enumerated else ()
-    candidates = Candidates(catalogue, first, enumerated, common)
+    candidates = Candidates(first=first, common=[*of_common_numbers(some, of)])
     predictions = Predictions(of, laboratory.budget if laboratory is not None else None)
     search = Search(
         [*map(predictions.observation, searched)],
@@ -136,7 +130,7 @@ def _proven(
         [failures.samples[i] for i in sorted(chosen)],
         some,
         [s for s in right if s not in some and weight(s.vector) <= limits.LIGHT],
-        candidates=candidates,
+        candidates,
     )
     experiments = Experiments(known)
     fits = [*fits, *search.doubtful]
@@ -147,7 +141,11 @@ def _proven(
     ruled = [[i for i, sample in failed if rule.explains(sample)] for rule in rules]
     diagnoses: list[Diagnosis] = []
     explained: set[int] = set()
-    later = [(_fit_of(trial, search), trial) for trial in found if trial.claim.faults]
+    later = [
+        (Fit(trial.claim, search.explained(trial.claim.faults), frozenset()), trial)
+        for trial in found
+        if trial.claim.faults
+    ]
     for fit, trial in (*zip(fits, trials, strict=True), *later):
         if trial is None or not trial.stands:
             continue
@@ -188,11 +186,6 @@ def _is_small(case: Case) -> bool:
     """Say whether a case can be computed: a vector file of others may hold any number."""
     lists = (value for value in case.attributes.values() if isinstance(value, list))
     return all(not isinstance(n, int) or n <= LARGEST for numbers in lists for n in numbers)
-
-
-def _fit_of(trial: Trial, search: Search) -> Fit:
-    """Return how faults fit which were found in what was left over."""
-    return Fit(trial.claim, search.explained(trial.claim.faults), frozenset())
 
 
 def _as_tried(

@@ -39,7 +39,6 @@ def explained(
     runner: Runner | Distributed | None = None,
     start: Start | None = None,
     workers: int = 1,
-    seed: int = 0,
     seconds: float | None = None,
     progress: Progress | None = None,
     found: Found | None = None,
@@ -47,7 +46,7 @@ def explained(
     """Return a report with `diagnoses`; the same report where nothing failed.
 
     `vectors` are those of the run. The `runner`, if it is given, asks the backend about fresh
-    cases, drawn with a `seed`, which confirm or refute what seems to be the cause; `start` starts
+    cases, which confirm or refute what seems to be the cause; `start` starts
     fresh copies of it, which tell state from arithmetic; so many `workers` had the run. The search
     ends when its work is done, which is counted: it finds the same on any machine. After so many
     `seconds`, if they are given, it ends earlier. `found` is told of each cause as it is confirmed;
@@ -102,7 +101,6 @@ def explained(
             readings,
             failing=report.failing,
             budget=part,
-            seed=seed,
             valid=valid,
             progress=progress,
             found=found,

@@ -18,7 +18,7 @@ from conformance.diagnosis.sample import OF_ELEMENTS, Bools, Sample
 from conformance.faults.baseline import Raised
 from conformance.faults.fault import Fault, Together
 from conformance.reference.rounding import Doubles, widen
-from conformance.vector import Combination, Outputs, Vector
+from conformance.vector import Combination, Vector
 
 _SHARE: Mapping[bool, float] = {True: 1 / 2, False: 1 / 8}
 """How many elements of its place are wrong at least, of sums and of what chooses a cell."""
@@ -280,11 +280,8 @@ class Predictions:
         return self._values[key]
 
     def observation(self, sample: Sample) -> Observation:
-        """Return a sample under the readings that the backend follows."""
-        return self.observed(sample.vector, sample.outputs)
-
-    def observed(self, vector: Vector, outputs: Outputs | None) -> Observation:
-        """Return a vector and what the backend made of it: the same again for the same answer."""
+        """Return a sample under the readings followed: the same again for the same answer."""
+        vector, outputs = sample.vector, sample.outputs
         answer = None if outputs is None else tuple(output.tobytes() for output in outputs)
         key = id(vector), answer
         if key not in self._observed:
