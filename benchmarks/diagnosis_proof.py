@@ -27,6 +27,7 @@ from typing import Any, Literal, get_args
 
 from conformance.backends import Backend
 from conformance.backends.runner import InProcess
+from conformance.budget import Budget
 from conformance.cases.perturb import called_on
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.experiments import Experiments
@@ -78,8 +79,8 @@ def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Expe
     run = samples_of(backend, vectors)
     failing = [sample for sample in run if sample.failed]
     conforming = [sample for sample in run if not sample.failed]
-    chosen_ones = {id(vector) for vector in spread([s.vector for s in failing], 240)}
-    failing = [sample for sample in failing if id(sample.vector) in chosen_ones]
+    chosen_ones = spread(failing, 240, lambda sample: sample.vector)
+    failing = [sample for sample in failing if sample in chosen_ones]
     alike = Alike(failing, predictions)
     candidates = Candidates()
     if mode == "unseen":
@@ -92,6 +93,7 @@ def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Expe
         [predictions.unanswered(s.vector) for s in conforming[::step]],
         candidates,
         reproductions=predictions.reproductions,
+        share=Budget().share(),
     )
     fits, _ = search.run()
     others = [sample for number, sample in enumerate(conforming) if number % step]
@@ -102,7 +104,7 @@ def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Expe
         failing,
         conforming[::step],
         others[:_OTHERS],
-        candidates=candidates,
+        candidates,
     )
     done = Experiments(known)
     done.on_faults(fits)

@@ -27,6 +27,7 @@ from conformance.api.reasoned_lines import of_no_vector
 from conformance.backends import Backend
 from conformance.backends.python_callable import check_signature
 from conformance.backends.runner import InProcess, Runner
+from conformance.diagnosis.laboratory import samples_from
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.of_report import reproduced
 from conformance.diagnosis.statements import caused
@@ -96,7 +97,7 @@ class Causes:
         same_file = [other for other in self._conforming if other.file is test.file]
         step = -(-len(same_file) // _EVIDENCE) or 1
         sample = [other.vector for other in same_file[::step]]
-        diagnoses = diagnose([(test.vector, outputs_of(result.output))], sample, {})
+        diagnoses = diagnose(samples_from([(test.vector, outputs_of(result.output))]), sample, {})
         return [
             caused(diagnosis)
             for diagnosis in diagnoses

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from conformance.diagnosis.conditions import Conjunction, place_words, where_words
+from conformance.diagnosis.conditions import Places, place_words, where_words
 from conformance.diagnosis.sample import OF_ELEMENTS, Manner
 from conformance.diagnosis.substitutes import Instead
 from conformance.faults.fault import IN_GRADIENT, Fault, Together
 from conformance.operators.needs import is_gradient
 
-Places = tuple[Conjunction, ...]
-"""One or more conjunctions of conditions, of which one holds."""
 EVERYWHERE: Places = ((),)
 TOGETHER = ", together with: "
 

@@ -221,6 +221,8 @@ def _plural(noun: str) -> str:
 
 
 Conjunction = tuple[Condition, ...]
+Places = tuple[Conjunction, ...]
+"""One or more conjunctions of conditions, of which one holds."""
 
 
 def case_at(case: Case, feature: Feature, value: Any) -> Case | None:
@@ -276,6 +278,14 @@ def in_words(place: Conjunction) -> tuple[str, str]:
 def holding(place: Conjunction, layout: Layout) -> Bools:
     """Say where all conditions of a place hold."""
     return all_hold((c, c.holds(layout.value(c.feature))) for c in place)
+
+
+def any_holds(places: Iterable[Conjunction], layout: Layout) -> Bools:
+    """Mark the elements for which all conditions of one of some places hold."""
+    marked = np.zeros(layout.shape, np.bool_)
+    for place in places:
+        marked |= holding(place, layout)
+    return marked
 
 
 def where_words(places: Iterable[Conjunction]) -> str:

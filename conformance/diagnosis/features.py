@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, combinations, zip_longest
 from typing import Any, TypeVar
@@ -78,15 +78,15 @@ def features(vector: Vector) -> Mapping[str, Condition]:
 
 def condition(
     mismatching: Sequence[Collection[str]], others: Sequence[Collection[str]]
-) -> tuple[tuple[str, ...], int]:
+) -> tuple[str, ...]:
     """Return up to three features that all `mismatching` vectors and few `others` have, in words.
 
-    Each sequence holds the features of one vector per entry. Also returns how many of the others
-    have these features too. There are no words if no shared feature tells the two apart.
+    Each sequence holds the features of one vector per entry. There are no words if no shared
+    feature tells the two apart.
     """
     left = list(others)
     if not mismatching:
-        return (), len(left)
+        return ()
     shared = sorted(set(mismatching[0]).intersection(*mismatching[1:]))
     chosen: list[str] = []
     while left and shared and len(chosen) < limits.SHARED_FEATURES:
@@ -98,7 +98,7 @@ def condition(
             break
         chosen.append(best)
         left = remaining
-    return tuple(chosen), len(left)
+    return tuple(chosen)
 
 
 def apart(
@@ -131,36 +131,38 @@ def thinned(items: Sequence[T], most: int) -> Sequence[T]:
     return items[:: -(-len(items) // most) or 1]
 
 
-def spread(vectors: Sequence[Vector], most: int) -> list[Vector]:
-    """Return at most `most` vectors with as many different sets of features as possible.
+def spread(items: Sequence[T], most: int, vector: Callable[[T], Vector]) -> list[T]:
+    """Return at most `most` items whose vectors have as many different sets of features as can be.
 
     Of vectors with the same features, the lighter come first. Heavy ones are left out where there
     are enough others.
     """
-    by_weight = sorted(((weight(vector), i) for i, vector in enumerate(vectors)))
+    vectors = [vector(item) for item in items]
+    by_weight = sorted((weight(each), i) for i, each in enumerate(vectors))
     light = sum(vector_weight <= limits.LIGHT for vector_weight, _ in by_weight)
-    by_features: dict[frozenset[str], list[Vector]] = {}
+    by_features: dict[frozenset[str], list[T]] = {}
     for _, i in by_weight[: max(light, most // 4)]:
-        by_features.setdefault(frozenset(features(vectors[i])), []).append(vectors[i])
+        by_features.setdefault(frozenset(features(vectors[i])), []).append(items[i])
     groups = [by_features[key] for key in sorted(by_features, key=sorted)]
     if len(groups) >= most:
         step = len(groups) / most
         return [groups[int(i * step)][0] for i in range(most)]
     round_robin = chain.from_iterable(zip_longest(*groups))
-    return [vector for vector in round_robin if vector is not None][:most]
+    return [item for item in round_robin if item is not None][:most]
 
 
 def weight(vector: Vector) -> int:
     """Return about how much work a vector is for a naive backend: its cells, and k^2 per axis."""
-    return _cells(vector) + sum(k * k for k in _kernel(vector))
+    return cells(vector) + sum(k * k for k in _kernel(vector))
 
 
 def size(vector: Vector) -> int:
     """Return about how much work a vector is for a planted fault: its cells, and k per axis."""
-    return _cells(vector) + sum(map(abs, _kernel(vector)))
+    return cells(vector) + sum(map(abs, _kernel(vector)))
 
 
-def _cells(vector: Vector) -> int:
+def cells(vector: Vector) -> int:
+    """Return how many cells the inputs of a vector have."""
     return sum(array.size for array in vector.case.inputs)
 
 

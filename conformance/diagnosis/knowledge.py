@@ -27,9 +27,8 @@ class Knowledge:
         predictions: Predictions,
         failing: Sequence[Sample],
         conforming: Sequence[Sample],
-        others: Sequence[Sample] = (),
-        *,
-        candidates: Candidates = Candidates(),  # noqa: B008 - it is frozen
+        others: Sequence[Sample],
+        candidates: Candidates,
     ) -> None:
         self.laboratory = laboratory
         self.predictions = predictions

@@ -21,6 +21,7 @@ from conformance.cases.perturb import near
 from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.diagnosis import limits
+from conformance.diagnosis.features import cells
 from conformance.diagnosis.sample import Sample
 from conformance.errors import UsageError
 from conformance.faults.fault import Fault
@@ -133,7 +134,7 @@ class Laboratory:
         None stands for a draw of which nothing came, so that draws can be counted. The lighter a
         vector is, the more often it is drawn near.
         """
-        groups = [_lightest_first(group) for group in bases if group]
+        groups = [sorted(group, key=cells) for group in bases if group]
         every = [vector for group in reversed(bases) for vector in group]
         while groups and not self.is_over:
             for group in groups:
@@ -223,7 +224,7 @@ def samples_from(pairs: Sequence[tuple[Vector, Outputs | None]]) -> list[Sample]
         batch = batch_of(alike)
         answers = answers_of(batch, [returned[id(vector)] for vector in alike])
         samples |= {id(sample.vector): sample for sample in samples_of(alike, batch, answers)}
-    return [samples[id(vector)] for vector, _ in pairs]
+    return [samples[id(vector)] for vector, _ in pairs if id(vector) in samples]
 
 
 def as_expected(vector: Vector) -> Sample:
@@ -278,7 +279,3 @@ def _by_operator(vectors: Iterable[Vector]) -> Iterable[list[Vector]]:
     for vector in vectors:
         groups.setdefault(vector.case.operator, []).append(vector)
     return groups.values()
-
-
-def _lightest_first(vectors: Sequence[Vector]) -> list[Vector]:
-    return sorted(vectors, key=lambda vector: sum(array.size for array in vector.case.inputs))

@@ -14,13 +14,12 @@ from conformance.diagnosis.common_numbers import of_common_numbers
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import size, spread, thinned, weight
 from conformance.diagnosis.knowledge import Knowledge
-from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
+from conformance.diagnosis.laboratory import Laboratory, as_expected
 from conformance.diagnosis.predictions import Predictions
+from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.search import Fit, Search
-from conformance.diagnosis.statements import Failures, Mismatch
+from conformance.diagnosis.statements import Failures
 from conformance.diagnosis.trial import Trial
-from conformance.faults.catalogue import CATALOGUE
-from conformance.faults.fault import Fault
 from conformance.faults.planted import LARGEST
 from conformance.progress import Progress
 from conformance.record.report import Diagnosis, Proof
@@ -30,26 +29,23 @@ Readings = Mapping[str, str] | Callable[[Vector], Mapping[str, str]]
 
 
 def diagnose(
-    mismatches: Sequence[Mismatch],
+    failing: Sequence[Sample],
     conforming: Sequence[Vector],
     readings: Readings,
     *,
-    catalogue: Sequence[Fault] = CATALOGUE,
     first: Sequence[Claim] = (),
-    enumerated: bool = True,
     laboratory: Laboratory | None = None,
     unasked: str = "the backend was not asked",
     progress: Progress | None = None,
 ) -> list[Diagnosis]:
-    """Find what reproduces mismatches, the cause that explains most of them first.
+    """Find what reproduces failures, the cause that explains most of them first.
 
-    `mismatches` pairs vectors that do not conform with the outputs of the backend (None: it
-    raised an exception), `conforming` are vectors that do, as varied as can be. `readings` are
+    `failing` are vectors that do not conform with the outputs of the backend, `conforming` are
+    vectors that do, as varied as can be. `readings` are
     those of disputed clauses that the backend follows, as far as they are known, or give them
-    per vector. The causes of other operators come `first`, then faults of the `catalogue` and, if
-    they are to be `enumerated`, whatever atoms make. `progress` counts mismatches. In a
+    per vector. The causes of other operators come `first`. `progress` counts failures. In a
     `laboratory`, causes are confirmed or refuted, and rules are learned for what no fault explains;
-    without one, `unasked` says why. The last diagnoses name nothing where mismatches are left over:
+    without one, `unasked` says why. The last diagnoses name nothing where failures are left over:
     one for exceptions, one for wrong values and so on. A cause that explains only what others do is
     left out.
     """
@@ -57,14 +53,13 @@ def diagnose(
     def of(vector: Vector) -> Combination:
         return readings(vector) if callable(readings) else readings
 
-    pairs, others = _not_too_many(mismatches)
-    some = thinned([pair for pair in pairs if _is_small(pair[0].case)], limits.COMMON_SAMPLES)
-    common = (*of_common_numbers(samples_from(some), of),) if enumerated else ()
-    candidates = Candidates(catalogue, first, enumerated, common)
+    searched, others = _not_too_many(failing)
+    some = thinned([s for s in searched if _is_small(s.vector.case)], limits.COMMON_SAMPLES)
+    candidates = Candidates(first=first, common=[*of_common_numbers(some, of)])
     predictions = Predictions(of, laboratory.budget if laboratory is not None else None)
     search = Search(
-        [predictions.observed(*pair) for pair in pairs],
-        [predictions.unanswered(vector) for vector in spread(conforming, limits.CONFORMING)],
+        [*map(predictions.observation, searched)],
+        [*map(predictions.unanswered, spread(conforming, limits.CONFORMING, lambda v: v))],
         candidates,
         reproductions=predictions.reproductions,
         progress=progress,
@@ -72,10 +67,9 @@ def diagnose(
         share=Budget().share(limits.STEPS_OF_SEARCH),
     )
     fits, left = search.run()
-    left += search.extended(fits, [predictions.observed(*pair) for pair in others])
-    pairs += others
+    left += search.extended(fits, [*map(predictions.observation, others)])
     fits = _folded([_in_gradients_too(fit, search) for fit in fits])
-    failures = Failures(pairs, search.features, search.others)
+    failures = Failures([*searched, *others], search.features, search.others)
     if laboratory is None:
         diagnoses = [failures.of_fit(fit, Proof(missing=unasked)) for fit in fits]
         return [*diagnoses, *failures.unknown(left)]
@@ -124,36 +118,38 @@ def _proven(
     laboratory: Laboratory,
 ) -> list[Diagnosis]:
     """Return the causes that experiments leave standing, and what is left over."""
-    laboratory.begin(limits.steps_of_experiments(len(failures.pairs)))
-    laboratory.about = set().union(*(laboratory.open_clauses(v) for v, _ in failures.pairs))
-    small = [_is_small(vector.case) for vector, _ in failures.pairs]
-    vectors = [v for (v, _), is_small in zip(failures.pairs, small, strict=True) if is_small]
-    chosen = {id(vector) for vector in spread(vectors, limits.FAILING)}
-    light = [v for v in conforming if _is_small(v.case)]
-    some = {id(vector): vector for vector in spread(light, limits.CONFORMING)}
+    laboratory.begin(limits.STEPS_AT_LEAST + limits.STEPS_A_FAILURE * len(failures.samples))
+    laboratory.about = set().union(*(laboratory.open_clauses(s.vector) for s in failures.samples))
+    small = {i for i, s in enumerate(failures.samples) if _is_small(s.vector.case)}
+    chosen = spread(sorted(small), limits.FAILING, lambda i: failures.samples[i].vector)
+    right = [as_expected(vector) for vector in conforming if _is_small(vector.case)]
+    some = spread(right, limits.CONFORMING, lambda sample: sample.vector)
     known = Knowledge(
         laboratory,
         predictions,
-        samples_from([pair for pair in failures.pairs if id(pair[0]) in chosen]),
-        [as_expected(v) for v in some.values()],
-        [as_expected(v) for v in light if id(v) not in some and weight(v) <= limits.LIGHT],
-        candidates=candidates,
+        [failures.samples[i] for i in sorted(chosen)],
+        some,
+        [s for s in right if s not in some and weight(s.vector) <= limits.LIGHT],
+        candidates,
     )
     experiments = Experiments(known)
     fits = [*fits, *search.doubtful]
     trials = experiments.on_faults(fits)
     found = experiments.on_rules()
     rules = [trial for trial in found if not trial.claim.faults]
-    # All failed in the run, also exceptions that readings excuse which are not followed.
-    samples = [replace(s, failed=True) for s in samples_from(failures.pairs)] if rules else []
-    ruled = [[i for i, s in enumerate(samples) if small[i] and rule.explains(s)] for rule in rules]
+    failed = [(i, failures.samples[i].as_failed) for i in sorted(small)]
+    ruled = [[i for i, sample in failed if rule.explains(sample)] for rule in rules]
     diagnoses: list[Diagnosis] = []
     explained: set[int] = set()
-    later = [(_fit_of(trial, search), trial) for trial in found if trial.claim.faults]
+    later = [
+        (Fit(trial.claim, search.explained(trial.claim.faults), frozenset()), trial)
+        for trial in found
+        if trial.claim.faults
+    ]
     for fit, trial in (*zip(fits, trials, strict=True), *later):
         if trial is None or not trial.stands:
             continue
-        stood = _as_tried(fit, trial, predictions, failures.pairs, search)
+        stood = _as_tried(fit, trial, predictions, failures.samples, search)
         new = stood.explained.keys() - explained
         # What other causes explain, all of it or most, needs no name of its own.
         if limits.MOSTLY_KNOWN * len(new) < len(stood.explained) or not new:
@@ -173,12 +169,14 @@ def _proven(
     # Where several causes meet, none of them alone returns what was returned.
     left = [
         i
-        for i, (vector, _) in enumerate(failures.pairs)
-        if i not in explained and not (small[i] and experiments.meet_in(vector))
+        for i, sample in enumerate(failures.samples)
+        if i not in explained and not (i in small and experiments.meet_in(sample.vector))
     ]
     standing = [trial for trial in (*trials, *found) if trial is not None]
     beside = {
-        i for i in left if small[i] and any(each.fails(failures.pairs[i][0]) for each in standing)
+        i
+        for i in small.intersection(left)
+        if any(trial.fails(failures.samples[i].vector) for trial in standing)
     }
     diagnoses.sort(key=lambda diagnosis: -diagnosis.explained)
     return [*diagnoses, *failures.unknown(left, beside)]
@@ -190,13 +188,8 @@ def _is_small(case: Case) -> bool:
     return all(not isinstance(n, int) or n <= LARGEST for numbers in lists for n in numbers)
 
 
-def _fit_of(trial: Trial, search: Search) -> Fit:
-    """Return how faults fit which were found in what was left over."""
-    return Fit(trial.claim, search.explained(trial.claim.faults), frozenset())
-
-
 def _as_tried(
-    fit: Fit, trial: Trial, predictions: Predictions, pairs: Sequence[Mismatch], search: Search
+    fit: Fit, trial: Trial, predictions: Predictions, samples: Sequence[Sample], search: Search
 ) -> Fit:
     """Return a fit with the claim that stood, and what that explains."""
     claim = trial.claim
@@ -205,22 +198,22 @@ def _as_tried(
     explained = {
         i: match
         for i, match in search.explained(claim.faults).items()
-        if predictions.applies(claim, pairs[i][0])
+        if predictions.applies(claim, samples[i].vector)
     }
     alternatives = [each for each in fit.alternatives if each.faults != claim.faults]
     return Fit(claim, explained, frozenset(), 0, alternatives)
 
 
-def _not_too_many(mismatches: Sequence[Mismatch]) -> tuple[list[Mismatch], list[Mismatch]]:
-    """Return mismatches to search, without most of the largest, and others to hold causes against.
+def _not_too_many(failing: Sequence[Sample]) -> tuple[list[Sample], list[Sample]]:
+    """Return failures to search, without most of the largest, and others to hold causes against.
 
     Of the others there are as many, the smallest first, as take little time.
     """
-    light = [pair for pair in mismatches if weight(pair[0]) <= limits.LIGHT]
-    heavy = [pair for pair in mismatches if weight(pair[0]) > limits.LIGHT]
-    heavy.sort(key=lambda pair: weight(pair[0]))
+    light = [s for s in failing if weight(s.vector) <= limits.LIGHT]
+    heavy = [s for s in failing if weight(s.vector) > limits.LIGHT]
+    heavy.sort(key=lambda sample: weight(sample.vector))
     searched = [*thinned(light, limits.LIGHT_ONES), *heavy[: limits.HEAVY_ONES]]
-    known = {id(pair) for pair in searched}
-    others = sorted((p for p in mismatches if id(p) not in known), key=lambda p: size(p[0]))
-    sizes = accumulate(size(vector) for vector, _ in others)
+    known = {*map(id, searched)}
+    others = sorted((s for s in failing if id(s) not in known), key=lambda s: size(s.vector))
+    sizes = accumulate(size(sample.vector) for sample in others)
     return searched, others[: sum(total <= limits.HELD_AGAINST for total in sizes)]

@@ -255,8 +255,3 @@ STEPS_OF_LEFT = 30_000
 """For faults that reproduce what refuted causes leave over."""
 STEPS_OF_SMALLEST = 20_000
 """For a small case that shows a cause."""
-
-
-def steps_of_experiments(failures: int) -> int:
-    """Return the work of experiments on so many failures of one operator."""
-    return STEPS_AT_LEAST + STEPS_A_FAILURE * failures

@@ -23,13 +23,12 @@ from conformance.cases.perturb import Feature
 from conformance.diagnosis.claim import (
     EVERYWHERE,
     Claim,
-    Places,
     Planted,
     Substitute,
     behaviour_of,
     with_gradients,
 )
-from conformance.diagnosis.conditions import Condition, Conjunction, Quantifier, Relation
+from conformance.diagnosis.conditions import Condition, Conjunction, Places, Quantifier, Relation
 from conformance.diagnosis.elements import KINDS
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Manner, Sample

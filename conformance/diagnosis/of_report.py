@@ -19,11 +19,10 @@ from conformance.diagnosis.features import thinned, weight
 from conformance.diagnosis.laboratory import Laboratory, samples_from
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.named_causes import cause_named, explaining
+from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.state import StateReport, of_state
-from conformance.diagnosis.statements import Mismatch
 from conformance.diagnosis.varied import findings_of, is_varied
 from conformance.dtypes import name_of
-from conformance.judging.judge import accepted
 from conformance.judging.votes import separators
 from conformance.progress import Found, Progress
 from conformance.record.report import RETURNED, ClauseReport, Diagnosis, Report, Result
@@ -39,7 +38,6 @@ def explained(
     runner: Runner | None = None,
     start: Start | None = None,
     workers: int = 1,
-    seed: int = 0,
     seconds: float | None = None,
     progress: Progress | None = None,
     found: Found | None = None,
@@ -47,7 +45,7 @@ def explained(
     """Return a report with `diagnoses`; the same report where nothing failed.
 
     `vectors` are those of the run. The `runner`, if it is given, asks the backend about fresh
-    cases, drawn with a `seed`, which confirm or refute what seems to be the cause; `start` starts
+    cases, which confirm or refute what seems to be the cause; `start` starts
     fresh copies of it, which tell state from arithmetic; so many `workers` had the run. The search
     ends when its work is done, which is counted: it finds the same on any machine. After so many
     `seconds`, if they are given, it ends earlier. `found` is told of each cause as it is confirmed;
@@ -56,7 +54,7 @@ def explained(
     are failures that were expected, and operators of which no call returned: a backend that
     cannot be called has no cause in what it was asked for.
     """
-    failing, right, silent = _sorted(report)
+    failing, right, silent, not_kept = _sorted(report)
     if silent:
         note = f"no call of {', '.join(silent)} returned: no likely causes were searched for"
         report = replace(report, notes=(*report.notes, note))
@@ -74,20 +72,24 @@ def explained(
                 share=budget.share(limits.STEPS_OF_STATE),
                 progress=progress,
             )
-        mismatches = _mismatches(sources, failing, state.vectors)
+        failed = [
+            sample
+            for source in sources
+            for sample in _failures(source, failing.get(source.operator, {}), state.vectors)
+        ]
         # No cause in what was asked for: nobody knows which of two answers that would explain.
         unstable = {*report.repeated.differing} if report.repeated else set()
-        state = state.with_others([v for v, _ in mismatches if v.case.id in unstable])
-        mismatches = [pair for pair in mismatches if pair[0].case.id not in unstable]
-        excused = _excused(mismatches, report.inconsistent)
-        mismatches = [pair for pair in mismatches if pair[0].case.id not in excused]
-        failed = {forward_name(vector.case.operator) for vector, _ in mismatches}
-        conforming = _conforming(sources, right, failed)
-        known = [*(vector for vector, _ in mismatches), *conforming]
+        state = state.with_others([s.vector for s in failed if s.vector.case.id in unstable])
+        failed = [s for s in failed if s.vector.case.id not in unstable]
+        excused = _excused(failed, report.inconsistent)
+        failed = [s for s in failed if s.vector.case.id not in excused]
+        operators = {forward_name(s.vector.case.operator) for s in failed}
+        conforming = _conforming(sources, right, operators)
+        known = [*(s.vector for s in failed), *conforming]
         valid = _valid(sources, known, {skipped.id for skipped in report.skipped})
     readings = _readings(report.readings)
     told = sum(len(finding.vectors) for finding in varied) + len(excused)
-    failures = told + len(state.vectors) + len(mismatches) + _not_kept(report)
+    failures = told + len(state.vectors) + len(failed) + not_kept
     unasked = _unasked(runner)
 
     def laboratory(part: Budget) -> Laboratory | None:
@@ -98,23 +100,21 @@ def explained(
             readings,
             failing=report.failing,
             budget=part,
-            seed=seed,
             valid=valid,
             progress=progress,
             found=found,
         )
 
-    searches = _by_operator(mismatches, conforming)
+    searches = _by_operator(failed, conforming)
     parts: dict[str, list[Diagnosis]] = {}
     ended: dict[str, str] = {}
     for number, operator, others in _in_turn(searches, parts):
-        _, pairs, beside = searches[number]
+        _, samples, beside = searches[number]
         asked = laboratory(budget.part(len(searches) - number))
         if asked is not None and operator not in parts:
-            state = state.with_others(_right_now(pairs, asked))
-        left = [pair for pair in pairs if pair[0].case.id not in state.vectors]
+            state = state.with_others(_right_now(samples, asked))
         parts[operator] = diagnose(
-            left,
+            [s for s in samples if s.vector.case.id not in state.vectors],
             beside,
             readings,
             first=_causes_of(others),
@@ -145,7 +145,7 @@ def explained(
 
 
 def _in_turn(
-    searches: Sequence[tuple[str, list[Mismatch], list[Vector]]],
+    searches: Sequence[tuple[str, list[Sample], list[Vector]]],
     parts: Mapping[str, list[Diagnosis]],
 ) -> Iterator[tuple[int, str, list[list[Diagnosis]]]]:
     """Yield each search by number and operator, with what was found in the other operators.
@@ -192,42 +192,36 @@ def _is_said_elsewhere(part: Sequence[Diagnosis], others: Sequence[Sequence[Diag
 
 
 def _by_operator(
-    mismatches: Sequence[Mismatch], conforming: Sequence[Vector]
-) -> list[tuple[str, list[Mismatch], list[Vector]]]:
+    failures: Sequence[Sample], conforming: Sequence[Vector]
+) -> list[tuple[str, list[Sample], list[Vector]]]:
     """Return each operator with the failures of it and its gradient, most first, and what conforms.
 
     Operators share no work that a search may be: what one has takes nothing from others. What
     conforms is of the same operator: another one may be other code.
     """
-    failed: dict[str, list[Mismatch]] = {}
-    for vector, outputs in mismatches:
-        failed.setdefault(forward_name(vector.case.operator), []).append((vector, outputs))
+    failed: dict[str, list[Sample]] = {}
+    for sample in failures:
+        failed.setdefault(forward_name(sample.vector.case.operator), []).append(sample)
     right: dict[str, list[Vector]] = {}
     for vector in conforming:
         right.setdefault(forward_name(vector.case.operator), []).append(vector)
     return [
-        (operator, pairs, right.get(operator, []))
-        for operator, pairs in sorted(failed.items(), key=lambda item: -len(item[1]))
+        (operator, samples, right.get(operator, []))
+        for operator, samples in sorted(failed.items(), key=lambda item: -len(item[1]))
     ]
 
 
 def _excused(
-    failures: Sequence[Mismatch], inconsistent: frozenset[str]
+    failures: Sequence[Sample], inconsistent: frozenset[str]
 ) -> dict[str, tuple[str, ...]]:
     """Return failures by id, with clauses, that raised what one of several readings allows.
 
     These are `inconsistent`: other answers follow another reading, and no attribute says where.
     """
-    raised = [
-        vector
-        for vector, outputs in failures
-        if outputs is None and not inconsistent.isdisjoint(vector.clauses)
-    ]
-    allowed = accepted(raised, [None] * len(raised))
     return {
-        vector.case.id: tuple(clause for clause in vector.clauses if clause in inconsistent)
-        for vector, conforms in zip(raised, allowed, strict=True)
-        if conforms
+        s.vector.case.id: tuple(clause for clause in s.vector.clauses if clause in inconsistent)
+        for s in failures
+        if not (s.failed or inconsistent.isdisjoint(s.vector.clauses))
     }
 
 
@@ -238,14 +232,14 @@ def _by_clauses(excused: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...],
     return groups
 
 
-def _right_now(mismatches: Sequence[Mismatch], laboratory: Laboratory) -> list[Vector]:
+def _right_now(failures: Sequence[Sample], laboratory: Laboratory) -> list[Vector]:
     """Call the lightest failures again; return those that are right now.
 
     No arithmetic explains these, and fresh cases tell nothing of them. As long as there are some,
     the others are called in another order: each may be wrong after some calls alone.
     """
-    before = {id(vector): outputs for vector, outputs in mismatches}
-    left = sorted((vector for vector, _ in mismatches), key=weight)[: limits.CALLED_AGAIN]
+    raised = {id(s.vector) for s in failures if s.outputs is None}
+    left = sorted((s.vector for s in failures), key=weight)[: limits.CALLED_AGAIN]
     laboratory.begin(limits.STEPS_OF_CALLS_AGAIN)
     right: list[Vector] = []
     known = -1
@@ -258,7 +252,8 @@ def _right_now(mismatches: Sequence[Mismatch], laboratory: Laboratory) -> list[V
                 sample.vector
                 for sample in laboratory.ask(left[start : start + limits.CALLED_AT_ONCE])
                 # An exception that other readings excuse is as wrong now as it was.
-                if not sample.failed and not _same(sample.outputs, before[id(sample.vector)])
+                if not sample.failed
+                and not (sample.outputs is None and id(sample.vector) in raised)
             ]
         found = {*map(id, right)}
         left = [vector for vector in left if id(vector) not in found]
@@ -266,25 +261,16 @@ def _right_now(mismatches: Sequence[Mismatch], laboratory: Laboratory) -> list[V
     return right
 
 
-def _same(one: Outputs | None, other: Outputs | None) -> bool:
-    """Say whether two answers are the same; None is an exception."""
-    if one is None or other is None:
-        return one is other
-    return [(a.shape, a.tobytes()) for a in one] == [(a.shape, a.tobytes()) for a in other]
+def _failures(
+    source: Source, failed: Mapping[str, Result], told: Collection[str] = ()
+) -> list[Sample]:
+    """Return failures with what was returned, but for those that are `told` already.
 
-
-def _mismatches(
-    sources: Sequence[Source],
-    failing: Mapping[str, Mapping[str, Result]],
-    told: Collection[str],
-) -> list[Mismatch]:
-    """Return failures with what was returned, but for those that are `told` already."""
-    mismatches: list[Mismatch] = []
-    for source in sources:
-        failed = failing.get(source.operator, {})
-        vectors = _read(source, failed.keys() - told)
-        mismatches += _rejected([(v, _outputs(failed[v.case.id])) for v in vectors])
-    return mismatches
+    Answers that a required reading alone rejects are left out: they are no fault.
+    """
+    vectors = _read(source, failed.keys() - told)
+    samples = samples_from([(vector, _outputs(failed[vector.case.id])) for vector in vectors])
+    return [sample for sample in samples if sample.failed or sample.outputs is None]
 
 
 def _conforming(
@@ -325,20 +311,15 @@ def reproduced(report: Report, vectors: Vectors, causes: Iterable[str]) -> dict[
     """
     failing: dict[str, dict[str, Result]] = {}
     for result in report.results:
-        if result.verdict in report.failing and (
-            result.verdict == "error" or result.output is not None
-        ):
+        if result.verdict in report.failing and result.is_answered:
             failing.setdefault(result.operator, {})[result.id] = result
     readings = _readings(report.readings)
     named = {cause: cause_named(cause) for cause in causes}
     found: dict[str, list[str]] = {}
     with opened(vectors) as sources:
         for source in sources:
-            failed = failing.get(source.operator, {})
-            pairs = [(vector, _outputs(failed[vector.case.id])) for vector in _read(source, failed)]
-            # All failed in the run, also exceptions that readings excuse which are not followed.
-            samples = [replace(s, failed=True) for s in samples_from(_rejected(pairs))]
-            found |= explaining(named, samples, readings)
+            samples = _failures(source, failing.get(source.operator, {}))
+            found |= explaining(named, [s.as_failed for s in samples], readings)
     return found
 
 
@@ -353,37 +334,30 @@ def _unasked(runner: Runner | None) -> str:
 
 def _sorted(
     report: Report,
-) -> tuple[dict[str, dict[str, Result]], dict[str, list[str]], list[str]]:
-    """Return what failed and what conforms, by operator, and the operators that never returned."""
+) -> tuple[dict[str, dict[str, Result]], dict[str, list[str]], list[str], int]:
+    """Return what failed and what conforms, by operator, and the operators that never returned.
+
+    Then how many other failures there are with no output to look at: no room, too large, no array.
+    """
     failing: dict[str, dict[str, Result]] = {}
     right: dict[str, list[str]] = {}
     returned: set[str] = set()
+    not_kept = 0
     for result in report.results:
         if result.returned:
             returned.add(result.operator)
         if result.expected or is_varied(result):
             continue
-        if result.verdict == "error" or (
-            result.verdict in RETURNED
-            and result.verdict in report.failing
-            and result.output is not None
-        ):
+        fails = result.verdict in report.failing
+        if fails and result.is_answered:
             failing.setdefault(result.operator, {})[result.id] = result
+        elif fails:
+            not_kept += result.verdict in RETURNED
         elif result.verdict == "conforms" and (result.returned or "invalid" in result.tags):
             right.setdefault(result.operator, []).append(result.id)
     silent = sorted(failing.keys() - returned)
-    return {name: failing[name] for name in failing.keys() & returned}, right, silent
-
-
-def _not_kept(report: Report) -> int:
-    """Return how many failures have no output to look at: no room, too large, or no array."""
-    return sum(
-        result.verdict in RETURNED
-        and result.verdict in report.failing
-        and result.output is None
-        and not (result.expected or is_varied(result))
-        for result in report.results
-    )
+    of_returned = {name: failing[name] for name in failing.keys() & returned}
+    return of_returned, right, silent, not_kept
 
 
 def _read(source: Source, ids: Iterable[str]) -> list[Vector]:
@@ -392,17 +366,6 @@ def _read(source: Source, ids: Iterable[str]) -> list[Vector]:
         return []
     numbers = np.array([n for n, name in enumerate(source.ids) if name in wanted], np.int64)
     return list(vectors_in(source, numbers))
-
-
-def _rejected(failures: Sequence[Mismatch]) -> list[Mismatch]:
-    """Leave out answers that a required reading alone rejects: they are no fault."""
-    answered = [(vector, outputs) for vector, outputs in failures if outputs is not None]
-    vectors = [vector for vector, _ in answered]
-    verdicts = accepted(vectors, [outputs for _, outputs in answered])
-    conforming = {
-        vector.case.id for vector, conforms in zip(vectors, verdicts, strict=True) if conforms
-    }
-    return [failure for failure in failures if failure[0].case.id not in conforming]
 
 
 def _outputs(result: Result) -> Outputs | None:

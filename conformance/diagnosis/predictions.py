@@ -11,14 +11,14 @@ import numpy as np
 from conformance.budget import Budget
 from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim, Substitute
-from conformance.diagnosis.conditions import holding
+from conformance.diagnosis.conditions import any_holds, holding
 from conformance.diagnosis.elements import Layout, layout_of
 from conformance.diagnosis.reproduce import Observation, Reproductions, equal_numbers
 from conformance.diagnosis.sample import OF_ELEMENTS, Bools, Sample
 from conformance.faults.baseline import Raised
 from conformance.faults.fault import Fault, Together
 from conformance.reference.rounding import Doubles, widen
-from conformance.vector import Combination, Outputs, Vector
+from conformance.vector import Combination, Vector
 
 _SHARE: Mapping[bool, float] = {True: 1 / 2, False: 1 / 8}
 """How many elements of its place are wrong at least, of sums and of what chooses a cell."""
@@ -136,10 +136,7 @@ class Predictions:
         layout = self.layout(vector) if claim.is_of_elements else None
         if layout is None or layout.expected is None:
             return None
-        marked = np.zeros(layout.shape, np.bool_)
-        for place in claim.places:
-            marked |= holding(place, layout)
-        return marked & layout.defined
+        return any_holds(claim.places, layout) & layout.defined
 
     def shown(self, claim: Claim, vector: Vector, *, told: bool = False) -> Bools | None:
         """Mark those of them that differ from what comes instead, so far as it is known.
@@ -283,11 +280,8 @@ class Predictions:
         return self._values[key]
 
     def observation(self, sample: Sample) -> Observation:
-        """Return a sample under the readings that the backend follows."""
-        return self.observed(sample.vector, sample.outputs)
-
-    def observed(self, vector: Vector, outputs: Outputs | None) -> Observation:
-        """Return a vector and what the backend made of it: the same again for the same answer."""
+        """Return a sample under the readings followed: the same again for the same answer."""
+        vector, outputs = sample.vector, sample.outputs
         answer = None if outputs is None else tuple(output.tobytes() for output in outputs)
         key = id(vector), answer
         if key not in self._observed:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 from itertools import islice, product
@@ -58,6 +58,12 @@ class Observation:
     outputs: Outputs | None
     readings: Combination
     in_doubt: bool = False
+    matched: dict[tuple[Together, bool], Match] = field(init=False, default_factory=dict)
+    """How well faults reproduce it, telling or not, as far as that is known."""
+    shown: dict[Together, bool] = field(init=False, default_factory=dict)
+    """Whether faults keep the vector from conforming, as far as that is known."""
+    changed: dict[Together, bool] = field(init=False, default_factory=dict)
+    """Whether faults change the answer, under any readings, as far as that is known."""
 
     @property
     def operator(self) -> Operator:
@@ -89,21 +95,6 @@ class Observation:
                 return got.size
             wrong += int((~equal_numbers(widen(got), widen(right.values))).sum())
         return wrong
-
-    @cached_property
-    def matched(self) -> dict[tuple[Together, bool], Match]:
-        """How well faults reproduce it, telling or not, as far as that is known."""
-        return {}
-
-    @cached_property
-    def shown(self) -> dict[Together, bool]:
-        """Whether faults keep the vector from conforming, as far as that is known."""
-        return {}
-
-    @cached_property
-    def changed(self) -> dict[Together, bool]:
-        """Whether faults change the answer, under any readings, as far as that is known."""
-        return {}
 
     @property
     def wanted(self) -> Wanted | None:

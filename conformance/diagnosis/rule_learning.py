@@ -20,11 +20,12 @@ import numpy.typing as npt
 
 from conformance.cases.perturb import Feature
 from conformance.diagnosis import limits
-from conformance.diagnosis.claim import Claim, Places, Substitute
+from conformance.diagnosis.claim import Claim, Substitute
 from conformance.diagnosis.conditions import (
     OF_DATA,
     Condition,
     Conjunction,
+    Places,
     Relation,
     all_hold,
     case_at,
@@ -116,8 +117,18 @@ def learned(
 
 def _rules(what: Substitute, table: _Table) -> list[Rule]:
     """Return the rules that fit a table, the shortest first."""
+    found: list[tuple[float, Places]] = [
+        (bits, (place,)) for bits, place in _conjunctions(table, table.wrong)
+    ]
+    shortest = found[0][0]
+    if shortest > limits.LONG_BITS:
+        found += _unions(table, shortest)
+    found.sort(key=lambda rule: rule[0])
+    most = found[0][0] + limits.ALIKE_BITS
     return [
-        Rule(Claim(what, places), _edges(table, places), bits) for bits, places in _fitting(table)
+        Rule(Claim(what, places), _edges(table, places), bits)
+        for bits, places in found[: limits.RULES]
+        if bits <= most
     ]
 
 
@@ -360,16 +371,6 @@ class _Table:
         if self._index is None:
             return of_cases
         return features_of(min(axes), alike=alike, of_elements=True) + of_cases
-
-
-def _fitting(table: _Table) -> list[tuple[float, Places]]:
-    """Return the rules that fit a table, the shortest first, each with its length in bits."""
-    single = _conjunctions(table, table.wrong)
-    found: list[tuple[float, Places]] = [(bits, (one,)) for bits, one in single]
-    if found[0][0] > limits.LONG_BITS:
-        found += _unions(table, found[0][0])
-    found.sort(key=lambda rule: rule[0])
-    return [rule for rule in found if rule[0] <= found[0][0] + limits.ALIKE_BITS][: limits.RULES]
 
 
 def _unions(table: _Table, most: float) -> Iterator[tuple[float, Places]]:

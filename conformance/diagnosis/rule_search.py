@@ -11,7 +11,8 @@ from conformance.budget import ROW, Share
 from conformance.cases.perturb import named
 from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import faults_instead
-from conformance.diagnosis.claim import EVERYWHERE, Claim, Places
+from conformance.diagnosis.claim import EVERYWHERE, Claim
+from conformance.diagnosis.conditions import Places
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.rule_learning import Edge, Rule, learned, rows_of

@@ -36,6 +36,11 @@ class Sample:
     further: Bools | None = None
 
     @property
+    def as_failed(self) -> Sample:
+        """The same as it failed in a run, also where a reading that is not followed excuses it."""
+        return self if self.failed else replace(self, failed=True)
+
+    @property
     def of_further(self) -> Sample:
         """The sample with what is wrong in a further output as what is wrong."""
         if self.further is None and self.failed:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 
-from conformance.budget import Budget, Share
+from conformance.budget import Share
 from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim, planted
@@ -82,9 +82,9 @@ class Search:
         conforming: Sequence[Observation],
         candidates: Candidates,
         *,
-        reproductions: Reproductions | None = None,
+        reproductions: Reproductions,
+        share: Share,
         progress: Progress | None = None,
-        share: Share | None = None,
     ) -> None:
         self.features = [features(observation.vector) for observation in mismatches]
         self.others = [features(observation.vector) for observation in conforming]
@@ -94,13 +94,13 @@ class Search:
         self._candidates = candidates
         self._named = candidates.named
         self._progress = progress
-        self._share = share or Budget().share()
-        self._reproductions = (reproductions or Reproductions()).counted_in(self._share.budget)
+        self._share = share
+        self._reproductions = reproductions.counted_in(share.budget)
         # What tells causes apart may lie in few mismatches: more are looked at than searched.
         self._scored = _numbers([each.vector for each in mismatches], limits.SCORED)
         self._doubtful: dict[Together, Fit] = {}
         self._pair_searches = limits.PAIR_SEARCHES
-        self._in_vain = limits.IN_VAIN if candidates.enumerated else 0
+        self._in_vain = limits.IN_VAIN
 
     def run(self) -> tuple[list[Fit], list[int]]:
         """Return the causes found, each held against all mismatches, and what is left over."""
@@ -130,12 +130,19 @@ class Search:
         self._mismatches += mismatches
         self.features += [features(observation.vector) for observation in mismatches]
         for cause in causes:
-            cause.explained |= self._explained(cause.faults, numbers)
+            cause.explained |= self.explained(cause.faults, numbers)
         return self._in_doubt(causes, numbers)
 
-    def explained(self, faults: Together) -> dict[int, Match]:
-        """Return the mismatches that faults explain, and how well."""
-        return self._explained(faults, range(len(self._mismatches)))
+    def explained(
+        self, faults: Together, numbers: Iterable[int] | None = None, *, in_doubt: bool = False
+    ) -> dict[int, Match]:
+        """Return the mismatches, of some or of all, that faults explain, and how well."""
+        numbers = [*range(len(self._mismatches))] if numbers is None else [*numbers]
+        observed = [self._mismatches[i] for i in numbers]
+        if in_doubt:
+            observed = [observation.doubted for observation in observed]
+        matches = self._reproductions.matches(faults, observed)
+        return {i: match for i, match in zip(numbers, matches, strict=True) if match}
 
     def in_gradients(self, mismatches: Iterable[int]) -> bool:
         """Say whether some mismatches are of gradients."""
@@ -147,7 +154,7 @@ class Search:
         """Hold new causes against all mismatches; return which are left over."""
         for cause in causes:
             if cause not in before:
-                cause.explained = self._explained(cause.faults, range(len(self._mismatches)))
+                cause.explained = self.explained(cause.faults)
         return self._in_doubt(causes, left)
 
     def _in_doubt(self, causes: Sequence[Fit], left: Sequence[int]) -> list[int]:
@@ -156,8 +163,8 @@ class Search:
         for i in left:
             self._mismatches[i] = self._mismatches[i].doubted
         for cause in causes:
-            if not self._is_over:
-                cause.explained |= self._explained(cause.faults, left)
+            if not self._share.is_spent:
+                cause.explained |= self.explained(cause.faults, left)
         return [i for i in left if not _is_explained(i, causes)]
 
     def _singly(self, causes: Sequence[Fit], fresh: Sequence[int]) -> list[Fit]:
@@ -167,7 +174,7 @@ class Search:
             left
             and len(causes) < limits.CAUSES
             and fruitless < limits.UNEXPLAINED
-            and not self._is_over
+            and not self._share.is_spent
         ):
             cause = self._of_one(left[0], left)
             if cause is None:
@@ -179,7 +186,7 @@ class Search:
                 causes.append(cause)
                 left = [i for i in left if i not in cause.explained]
                 # Before another cause is looked for, this one is tried under other readings.
-                cause.explained |= self._explained(cause.faults, left, in_doubt=True)
+                cause.explained |= self.explained(cause.faults, left, in_doubt=True)
                 left = [i for i in left if i not in cause.explained]
         return causes
 
@@ -217,7 +224,7 @@ class Search:
         """Look for two faults where single ones leave mismatches over; return all causes."""
         light = [i for i in left if weight(self._mismatches[i].vector) <= limits.LIGHT]
         for i in light:
-            if not self._pair_searches or self._is_over or _is_explained(i, causes):
+            if not self._pair_searches or self._share.is_spent or _is_explained(i, causes):
                 continue
             self._pair_searches -= 1
             # What would explain it alone was found wanting.
@@ -264,9 +271,9 @@ class Search:
                 if not self._broken_by(faults, limits.FEW_CONFORMING)
             )
         matching = [
-            (self._explained(faults, self._scored), faults)
-            for faults in self._while_not_over(candidates)
-            if self._reproductions.match(faults, observation)
+            (self.explained(faults, self._scored), faults)
+            for faults in candidates
+            if not self._share.is_spent and self._reproductions.match(faults, observation)
         ]
         # Those with names come first, of those that explain as much.
         if len(matching) > limits.LIKELIEST:
@@ -301,19 +308,6 @@ class Search:
         ):
             self._doubtful.setdefault(likeliest.faults, likeliest)
 
-    def _while_not_over(self, candidates: Iterable[Together]) -> Iterator[Together]:
-        return (faults for faults in candidates if not self._is_over)
-
-    def _explained(
-        self, faults: Together, numbers: Iterable[int], *, in_doubt: bool = False
-    ) -> dict[int, Match]:
-        numbers = list(numbers)
-        observed = [self._mismatches[i] for i in numbers]
-        if in_doubt:
-            observed = [observation.doubted for observation in observed]
-        matches = self._reproductions.matches(faults, observed)
-        return {i: match for i, match in zip(numbers, matches, strict=True) if match}
-
     def _broken_by(self, faults: Together, count: int) -> frozenset[int]:
         """Return which of the first `count` conforming vectors would not conform with faults."""
         broken = self._reproductions.shows(faults, self._conforming[:count])
@@ -346,10 +340,6 @@ class Search:
             return True
         return 4 * len(cause.contradicted) <= len(cause.explained)
 
-    @property
-    def _is_over(self) -> bool:
-        return self._share.is_spent
-
     def _tick(self, left: int) -> None:
         if self._progress is not None:
             self._progress("failures", len(self._mismatches) - left, len(self._mismatches))
@@ -357,8 +347,7 @@ class Search:
 
 def _numbers(vectors: Sequence[Vector], most: int) -> list[int]:
     """Return the numbers of vectors of as many kinds as possible."""
-    chosen = set(map(id, spread(vectors, most)))
-    return [i for i, vector in enumerate(vectors) if id(vector) in chosen]
+    return sorted(spread(range(len(vectors)), most, vectors.__getitem__))
 
 
 def _pairs(some: Sequence[Fault], others: Sequence[Fault]) -> Iterator[Together]:

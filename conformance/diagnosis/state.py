@@ -218,10 +218,8 @@ class _Search:
 
     def _varied(self, positions: Sequence[int], most: int) -> list[_Target]:
         """Return some failures of different kinds."""
-        some = thinned(positions, limits.CALLS_A_BATCH)
-        vectors = [self._history.vector(position) for position in some]
-        position_of = dict(zip(map(id, vectors), some, strict=True))
-        return [self._target(position_of[id(vector)]) for vector in spread(vectors, most)]
+        some = [*map(self._target, thinned(positions, limits.CALLS_A_BATCH))]
+        return spread(some, most, lambda target: target.vector)
 
     def _calls(self, target: _Target, most: int) -> list[bool]:
         """Return which of several calls of a vector in a fresh process are wrong."""

@@ -12,6 +12,7 @@ from conformance.diagnosis.claim import TOGETHER, Claim, behaviour_of
 from conformance.diagnosis.features import condition
 from conformance.diagnosis.named_causes import word_of
 from conformance.diagnosis.reproduce import Match
+from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.search import Fit
 from conformance.diagnosis.state import StateFinding
 from conformance.diagnosis.traits import traits
@@ -21,9 +22,6 @@ from conformance.faults.catalogue import CATALOGUE
 from conformance.record.report import Diagnosis, Proof, WrongCalls, added_up
 from conformance.record.words import how_called
 from conformance.text import listed
-from conformance.vector import Outputs, Vector
-
-Mismatch = tuple[Vector, Outputs | None]
 
 _ALTERNATIVES = 4
 _RARER = 3
@@ -39,7 +37,7 @@ class Failures:
     `features` are those of each failure, `others` those of the vectors that conform.
     """
 
-    pairs: Sequence[Mismatch]
+    samples: Sequence[Sample]
     features: Sequence[Collection[str]]
     others: Sequence[Collection[str]]
 
@@ -49,7 +47,7 @@ class Failures:
             self._diagnosis([*cause.explained]),
             faults=tuple(fault.name for fault in cause.faults if fault.name),
             behaviour=behaviour_of(cause.faults),
-            raised=all(self.pairs[i][1] is None for i in cause.explained),
+            raised=all(self.samples[i].outputs is None for i in cause.explained),
             exact=sum(match is Match.EXACT for match in cause.explained.values()),
             contradicted=len(cause.contradicted),
             condition=cause.claim.where,
@@ -83,7 +81,7 @@ class Failures:
         """
         alike: dict[tuple[str, bool], list[int]] = {}
         for i in left:
-            alike.setdefault((_manner(*self.pairs[i]), i in beside), []).append(i)
+            alike.setdefault((str(self.samples[i].as_failed.manner), i in beside), []).append(i)
         parts = [part for some in alike.values() for part in self._apart(some)]
         parts.sort(key=len, reverse=True)
         return [self._unknown(part, beside=part[0] in beside) for part in parts]
@@ -103,16 +101,16 @@ class Failures:
         return [part for part in (parts, [i for i in left if i not in parts]) if part]
 
     def _shared(self, left: Sequence[int]) -> str:
-        return " and ".join(condition([self.features[i] for i in left], self.others)[0])
+        return " and ".join(condition([self.features[i] for i in left], self.others))
 
     def _unknown(self, left: Sequence[int], *, beside: bool) -> Diagnosis:
         words = self._shared(left)
-        odd = sorted(frozenset.intersection(*(traits(*self.pairs[i]) for i in left)))
+        odd = sorted(frozenset.intersection(*(traits(self.samples[i]) for i in left)))
         observed = (
             _NOTHING_SHARED if not words and self.others else "",
             f"in each of them, {listed(odd)}" if odd else "",
             _BESIDE if beside else "",
-            where_wrong([self.pairs[i] for i in left]),
+            where_wrong([self.samples[i] for i in left]),
         )
         return _summarized(
             self._diagnosis(left),
@@ -127,20 +125,10 @@ class Failures:
             faults=(),
             explained=len(explained),
             exact=0,
-            total=len(self.pairs),
+            total=len(self.samples),
             conforming=len(self.others),
-            vectors=tuple(self.pairs[i][0].case.id for i in explained),
+            vectors=tuple(self.samples[i].vector.case.id for i in explained),
         )
-
-
-def _manner(vector: Vector, got: Outputs | None) -> str:
-    """Return how a vector failed: failures that look different are hardly of one cause."""
-    if got is None:
-        return "raised"
-    if not vector.values:
-        return "accepted"
-    shapes = {outcome.outputs[0].values.shape for outcome in vector.values}
-    return "values" if got and got[0].shape in shapes else "shape"
 
 
 def of_state(finding: StateFinding, total: int, sample_of: int) -> Diagnosis:

@@ -166,12 +166,9 @@ def _constants(pairs: Sequence[tuple[Sample, Layout]]) -> Iterator[Instead]:
 
 def constant(key: str) -> Instead | None:
     """Return what has a key, if it is one value for all elements of a type; else None."""
-    for name in _ENDS:
-        if key == _of_end(name).key:
-            return _of_end(name)
-    for number, said in _NUMBERS.items():
-        if key == said:
-            return _of_number(number)
+    for known in (*map(_of_end, _ENDS), *map(_of_number, _NUMBERS)):
+        if key == known.key:
+            return known
     number_in = re.fullmatch(r"the constant (\S+)", key)
     with suppress(ValueError):
         return _of_number(float(number_in[1])) if number_in else None

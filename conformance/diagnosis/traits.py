@@ -7,17 +7,19 @@ from collections.abc import Iterator
 import numpy as np
 
 from conformance.diagnosis.elements import exact_in
+from conformance.diagnosis.sample import Sample
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.operators import operator_named
 from conformance.reference.rounding import widen
-from conformance.vector import UNDEFINED, Array, Expected, Outputs, Vector
+from conformance.vector import UNDEFINED, Array, Expected
 
 
-def traits(vector: Vector, got: Outputs | None) -> frozenset[str]:
+def traits(failure: Sample) -> frozenset[str]:
     """Return properties of the outputs that the expected ones do not have, each as a clause.
 
-    One that not all outputs have names the output. None stands for an exception.
+    One that not all outputs have names the output.
     """
+    vector, got = failure.vector, failure.outputs
     if got is None:
         return frozenset({"an exception was raised"})
     if not vector.values:

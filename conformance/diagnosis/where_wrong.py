@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from conformance.cases.perturb import Feature
-from conformance.diagnosis.conditions import Condition, holding
+from conformance.diagnosis.conditions import Condition, any_holds
 from conformance.diagnosis.elements import ALL_AXES, Bools, layout_of
 from conformance.diagnosis.features import spread
-from conformance.diagnosis.laboratory import samples_from
-from conformance.vector import Outputs, Vector
+from conformance.diagnosis.sample import Sample
+from conformance.vector import Vector
 
 _LOOKED_AT = 60
 _NAMED = 2
@@ -45,16 +45,15 @@ _PLACES: Sequence[_Place] = (
 )
 
 
-def where_wrong(failures: Sequence[tuple[Vector, Outputs | None]]) -> str:
+def where_wrong(failures: Sequence[Sample]) -> str:
     """Say where the wrong elements of all failures lie; "" where no elements can be compared.
 
     Some failures of different kinds are looked at.
     """
-    outputs = {id(vector): got for vector, got in failures if got is not None and vector.values}
-    some = spread([vector for vector, _ in failures if id(vector) in outputs], _LOOKED_AT)
+    some = [s for s in failures if s.outputs is not None and s.vector.values]
     wrong_in: list[tuple[Vector, Bools]] = []
     shares = []
-    for sample in samples_from([(vector, outputs[id(vector)]) for vector in some]):
+    for sample in spread(some, _LOOKED_AT, lambda sample: sample.vector):
         wrong = sample.wrong if sample.further is None else sample.further
         if wrong is not None and wrong.any():
             wrong_in.append((sample.vector, wrong))
@@ -93,11 +92,7 @@ def _marked(place: _Place, vector: Vector, wrong: Bools) -> Bools:
         for outcome in vector.values
         if outcome.outputs[0].values.shape == wrong.shape
     )
-    layout = layout_of(vector, readings)
-    marked = np.zeros(wrong.shape, np.bool_)
-    for condition in place:
-        marked |= holding((condition,), layout)
-    return marked
+    return any_holds([(condition,) for condition in place], layout_of(vector, readings))
 
 
 def _share(parts: Sequence[Bools]) -> float:

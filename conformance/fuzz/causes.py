@@ -8,14 +8,13 @@ from itertools import combinations
 
 from conformance.backends.runner import Runner
 from conformance.diagnosis.features import thinned
-from conformance.diagnosis.laboratory import Laboratory
+from conformance.diagnosis.laboratory import Laboratory, samples_from
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.limits import STEPS_OF_A_CASE
 from conformance.diagnosis.reproduce import Observation, Reproductions
-from conformance.faults import CATALOGUE, Fault, fault_named
+from conformance.faults import Fault, fault_named
 from conformance.fuzz.examiner import Failure
 from conformance.fuzz.signature import Signature
-from conformance.operators import operator_named
 from conformance.record.report import RETURNED, Diagnosis
 from conformance.vector import Case, Outputs, Vector, outputs_of
 
@@ -159,7 +158,6 @@ class Causes:
     ) -> Diagnosis | None:
         if not _is_diagnosable(failure):
             return None
-        operator = operator_named(failure.vector.case.operator)
         pairs = {
             other.vector.case.id: (other.vector, _outputs(other))
             for other in (failure, *thinned(others, _OTHERS))
@@ -167,10 +165,9 @@ class Causes:
         }
         name = failure.vector.case.id
         diagnoses = diagnose(
-            list(pairs.values()),
+            samples_from([*pairs.values()]),
             conforming,
             readings,
-            catalogue=[fault for fault in CATALOGUE if fault.concerns(operator)],
             laboratory=self._laboratory(readings) if calling else None,
         )
         return next((d for d in diagnoses if d.is_known and name in d.vectors), None)

@@ -171,6 +171,11 @@ class Result(Struct, frozen=True, eq=False, tag_field="kind", tag="result"):
         return self.verdict in RETURNED or (self.verdict == "conforms" and self.why is None)
 
     @property
+    def is_answered(self) -> bool:
+        """Whether a failure shows what the backend made of it: an exception, or outputs kept."""
+        return self.verdict == "error" or (self.verdict in RETURNED and self.output is not None)
+
+    @property
     def computed(self) -> bool:
         """Whether a defined value was computed and conforms."""
         return self.verdict == "conforms" and self.returned and not self.undefined_only

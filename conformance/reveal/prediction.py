@@ -62,7 +62,7 @@ class _Counts:
             self.exceptions.append(vector.case.id)
 
     def prediction(self) -> Prediction:
-        shared, _ = condition(self.with_exceptions, self.without)
+        shared = condition(self.with_exceptions, self.without)
         return Prediction(
             len(self.with_exceptions) + len(self.without),
             self.averages,

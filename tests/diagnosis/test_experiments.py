@@ -9,6 +9,7 @@ from support.fault_probes import light_probes
 from conformance.api import check as api
 from conformance.backends.runner import InProcess
 from conformance.diagnosis import likely_causes
+from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import planted
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.knowledge import Knowledge
@@ -265,7 +266,9 @@ def test_a_fault_is_held_against_all_that_conforms():
     fits = [Fit(planted(fault), {}, frozenset())]
     predictions = Predictions(lambda _: {})
     trials = [
-        Experiments(Knowledge(laboratory, predictions, failing, (), others)).on_faults(fits)[0]
+        Experiments(
+            Knowledge(laboratory, predictions, failing, (), others, Candidates())
+        ).on_faults(fits)[0]
         for others in ((), [as_expected(odd)])
     ]
     assert trials[0].is_confirmed

@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
-from conformance.diagnosis.statements import caused, united
+from support.fakes import pool, ramp, vector
+from support.samples import sample
+
+from conformance.diagnosis.statements import Failures, caused, united
 from conformance.faults import fault_named
 from conformance.record.report import Diagnosis, Proof, WrongCalls
 
@@ -29,6 +32,18 @@ def test_parts_of_a_run_that_learned_the_same_rule_are_one():
     assert (joined.name, joined.kind) == (rule, "rule")
     assert joined.proof == Proof(48, 48, 0)
     assert open_yet.proof == proofs[1]
+
+
+def test_wrong_values_and_wrong_types_of_unknown_cause_are_told_apart():
+    """Each with what all of its failures have in common."""
+    right = vector(ramp(1, 1, 6), pool(kernel=[2], strides=[1]))
+    failing = [
+        sample(right, lambda _vector, output: output + 1),
+        sample(right, lambda _vector, output: output.astype("float64")),
+    ]
+    values, types = Failures(failing, [(), ()], []).unknown([0, 1])
+    assert values.observed == ("every element is wrong",)
+    assert types.observed == ("in each of them, the result is of type float64",)
 
 
 def test_a_cause_under_another_condition_stays_apart():

@@ -4,17 +4,20 @@ import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector
 
+from conformance.diagnosis.laboratory import samples_from
+from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.where_wrong import where_wrong
 
 PLANE = {"kernel": [2, 2], "strides": [1, 1], "pads_begin": [1, 1], "pads_end": [0, 0]}
 
 
 def wrong_at(*index, shape=(1, 5, 4, 4)):
-    """Return a vector and its right output, wrong at an index."""
+    """Return what a backend makes of a vector that is right but at an index."""
     case = vector(ramp(*shape) / 3, pool(**PLANE))
     output = case.values[0].outputs[0].values.copy()
     output[index] += 7
-    return case, (output,)
+    (failure,) = samples_from([(case, (output,))])
+    return failure
 
 
 @pytest.mark.parametrize(
@@ -50,5 +53,8 @@ def test_places_of_different_failures_may_have_nothing_in_common():
 
 def test_an_output_of_another_shape_has_no_places():
     """Nor has an exception."""
-    case, _ = wrong_at(0)
-    assert where_wrong([(case, (np.zeros((1, 2), np.float32),)), (case, None)]) == ""
+    case = wrong_at(0).vector
+    failures = [
+        Sample(case, outputs, failed=True) for outputs in ((np.zeros((1, 2), np.float32),), None)
+    ]
+    assert where_wrong(failures) == ""

@@ -9,7 +9,9 @@ from support.outside import installed
 
 from conformance.api.strength import strength
 from conformance.cases.sweep import collect
+from conformance.diagnosis.laboratory import samples_from
 from conformance.diagnosis.likely_causes import diagnose
+from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.traits import traits
 from conformance.faults import CATALOGUE, fault_named, faulty
 from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
@@ -150,7 +152,9 @@ def test_a_fault_is_diagnosed(vectors, name, count):
         assert seen == []
         return
     failed = {each.case.id for each, _ in wrong}
-    first = diagnose(seen, [each for each in vectors if each.case.id not in failed], {})[0]
+    first = diagnose(
+        samples_from(seen), [each for each in vectors if each.case.id not in failed], {}
+    )[0]
     assert name in (*first.faults, *first.alternatives)
     assert (first.exact, first.contradicted) == (first.total, 0)
 
@@ -166,19 +170,21 @@ def test_an_own_clause_is_taken_into_account(minimum_pool):
         if outcome.readings[0]["nan-in-minimum"] == "ignored"
     )
     wrong = (got, np.zeros((1, 1, 2), np.int64))
-    first = diagnose([(vector, wrong)], [], {})[0]
+    first = diagnose(samples_from([(vector, wrong)]), [], {})[0]
     assert (first.faults, first.exact) == (("further-outputs-zero",), 1)
 
 
 def test_what_is_odd_about_an_output_names_it(vector):
     """Outputs after the first are called by their names."""
     first, cells = (each.values for each in vector.outcomes[0].outputs)
-    assert traits(vector, (first, cells * 0)) == {
+    assert traits(Sample(vector, (first, cells * 0), failed=True)) == {
         "every value is 0 (output cells)",
         "every value is the same (output cells)",
     }
-    assert traits(vector, (first, cells[..., :2])) == {
+    assert traits(Sample(vector, (first, cells[..., :2]), failed=True)) == {
         "the result is too small (output cells)",
     }
-    assert traits(vector, (first[..., :2], cells[..., :2])) == {"the result is too small"}
-    assert traits(vector, (first, cells, cells)) == {"3 outputs were returned"}
+    assert traits(Sample(vector, (first[..., :2], cells[..., :2]), failed=True)) == {
+        "the result is too small"
+    }
+    assert traits(Sample(vector, (first, cells, cells), failed=True)) == {"3 outputs were returned"}
