@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from conformance.dtypes import name_of
 from conformance.errors import UsageError, VectorFileError
+from conformance.literals import exact
 from conformance.operators import CLAUSES, Operator
 from conformance.operators.clauses import under
 from conformance.operators.indices import ChosenIndex
@@ -322,7 +323,7 @@ def _element(scene: _Scene) -> Iterator[doc.Text]:
         if not defined[position]:
             yield doc.Span(f"{place} is undefined: any value conforms", _TONES[_UNDEFINED])
         else:
-            value = words.exact(values[position], name_of(values.dtype))
+            value = exact(values[position], name_of(values.dtype))
             is_index = scene.operator.outputs[output].is_index and scene.found_at
             found = f": {scene.found_at}" if is_index else ""
             said = found if output else f"{reduced}{_clamped(scene)}"

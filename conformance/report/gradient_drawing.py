@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import name_of
+from conformance.literals import exact
 from conformance.operators import Operator
 from conformance.operators.clauses import under
 from conformance.operators.pipeline import Plan
@@ -59,7 +60,7 @@ def draw_gradient(
         one = np.zeros(gradient.shape, gradient.dtype)
         one[place] = 1
         share = widen(pipeline.values(data, plan, one)[0])[cell]
-        given = words.exact(gradient[place], name_of(gradient.dtype))
+        given = exact(gradient[place], name_of(gradient.dtype))
         gets = _share(operator, readings, data, plan, window, cell, float(share))
         yield doc.Paragraph(f"gradient{list(place)} = {given}: {gets}")
     if len(windows) > _GIVERS:
@@ -72,7 +73,7 @@ def _sum(
     place = f"gradient of data{list(cell)}"
     if not known:
         return (doc.Span(f"{place} is undefined: any value conforms", "undefined"),)
-    value = words.exact(values[cell], name_of(values.dtype))
+    value = exact(values[cell], name_of(values.dtype))
     shares = "the share" if windows == 1 else "the sum of the shares"
     held = f": {shares} of {words.count(windows, 'window')}" if windows else ": no window holds it"
     return (doc.Span(f"{place} = {value}", "chosen"), held)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from conformance.dtypes import name_of
+from conformance.literals import exact
 from conformance.operators import Operator
 from conformance.operators.clauses import under
 from conformance.operators.pipeline import Plan
@@ -58,13 +59,13 @@ def draw_unpooling(
     yield doc.Paragraph("")
     name = f"expected{list(place)}"
     if defined[place]:
-        value = words.exact(expected.values[place], name_of(expected.values.dtype))
+        value = exact(expected.values[place], name_of(expected.values.dtype))
         yield doc.Paragraph((doc.Span(f"{name} = {value}", "chosen"), _why(len(cells))))
     else:
         undefined = f"{name} is undefined: any value conforms"
         yield doc.Paragraph(doc.Span(undefined, "undefined"))
     for cell in cells[:_GIVERS]:
-        value = words.exact(data[cell], name_of(data.dtype))
+        value = exact(data[cell], name_of(data.dtype))
         yield doc.Paragraph(f"data{list(cell)} = {value}, of index {indices[cell]:,}, goes there")
     if len(cells) > _GIVERS:
         yield doc.Paragraph(f"and so do {words.count(len(cells) - _GIVERS, 'more cell')}")

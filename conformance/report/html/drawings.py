@@ -16,6 +16,7 @@ from conformance.errors import ConformanceError
 from conformance.judging.closeness import compare_outputs
 from conformance.judging.explanations import Elements, elements, nearest_outcome
 from conformance.judging.judge import answers_of
+from conformance.literals import exact
 from conformance.operators import operator_named
 from conformance.operators.pipeline import Plan
 from conformance.record.report import Result
@@ -95,7 +96,7 @@ def _returned(result: Result, expected: Array, returned: Elements | None) -> dic
     named = {worst.first_index: worst.first_got} if worst.first_index else {}
     named |= {worst.index: worst.got}
     flat = {
-        int(np.ravel_multi_index(index, expected.shape)): words.exact(value, result.worst_dtype)
+        int(np.ravel_multi_index(index, expected.shape)): exact(value, result.worst_dtype)
         for index, value in named.items()
     }
     return {"some": flat, "wrongs": worst.wrong}
