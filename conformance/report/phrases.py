@@ -8,6 +8,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from conformance.dtypes import FLOATS, HALVES
+from conformance.literals import exact
 from conformance.operators import CLAUSES, disputed_clauses
 from conformance.record.report import (
     Bias,
@@ -464,7 +465,7 @@ def printed(result: Result) -> str:
 def _worst(worst: Worst, dtype: str) -> Iterator[tuple[str, str]]:
     def element(index: tuple[int, ...], got: float, expected: float) -> str:
         place = f"{worst.output}[{', '.join(map(str, index))}]"
-        return f"{place} is {words.exact(got, dtype)}, expected {words.exact(expected, dtype)}"
+        return f"{place} is {exact(got, dtype)}, expected {exact(expected, dtype)}"
 
     if worst.first_index not in {(), worst.index}:
         yield "first", element(worst.first_index, worst.first_got, worst.first_expected)

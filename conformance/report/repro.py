@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from conformance.dtypes import expression_of, name_of
+from conformance.literals import array_expression, exact
 from conformance.operators import OPERATORS, as_called
 from conformance.record.report import RETURNED, Result
-from conformance.report import values as words
-from conformance.vector import Array, Case, own_inputs
+from conformance.vector import Case, own_inputs
 
 _WIDTH = 79
 _FIRST = "got[0] if isinstance(got, tuple) else got"
@@ -59,13 +58,10 @@ def _from_file(case: Case, path: str) -> Iterator[str]:
 
 def _written_out(case: Case) -> Iterator[str]:
     inputs, attributes = as_called(case)
-    literals = [_literal(array) for array in inputs]
-    text = " ".join(literals)
-    if "ml_dtypes" in text:
+    literals = [_wrapped(*array_expression(array)) for array in inputs]
+    if any("ml_dtypes" in literal for literal in literals):
         yield "import ml_dtypes"
     yield "import numpy as np"
-    if special := [word for word in ("inf", "nan") if word in text]:
-        yield f"from numpy import {', '.join(special)}"
     yield "from conformance import load_backend"
     yield ""
     for name, literal in zip(_names(case), literals, strict=True):
@@ -93,7 +89,7 @@ def _evidence(result: Result) -> Iterator[str]:
             place = f"got[{worst.number}]" if worst.number else "first"
         place_given = OPERATORS[result.operator].form_of(result.attributes).place_given
         index = ", ".join(map(str, place_given(worst.index)))
-        expected = words.exact(worst.expected, result.worst_dtype)
+        expected = exact(worst.expected, result.worst_dtype)
         yield f'print({place}[{index}], "instead of {expected}")'
     elif result.verdict in RETURNED:
         if _has_several(result.operator):
@@ -110,23 +106,10 @@ def _has_several(operator: str) -> bool:
     return operator in OPERATORS and len(OPERATORS[operator].outputs) > 1
 
 
-def _literal(array: Array) -> str:
-    """Return an expression that makes an array, bit for bit but for the payload of a NaN."""
-    name = name_of(array.dtype)
-    dtype = expression_of(name)
-    items = [words.exact(value, name) for value in array.ravel()]
-    if len(items) > 1 and len(set(items)) == 1:
-        return f"np.full({tuple(array.shape)}, {items[0]}, {dtype})"
-    if array.ndim == 0:
-        return f"np.array({items[0]}, {dtype})"
-    reshaped = f".reshape({', '.join(map(str, array.shape))})" if array.ndim != 1 else ""
-    return _wrapped("np.array([", items, f"], {dtype}){reshaped}")
-
-
-def _wrapped(begin: str, items: Iterable[str], end: str) -> str:
+def _wrapped(begin: str, items: Sequence[str], end: str) -> str:
     """Return items between begin and end, on several lines where one is too long."""
-    whole = f"{begin}{', '.join(items := list(items))}{end}"
-    if len(whole) <= _WIDTH - len("output_size = "):
+    whole = f"{begin}{', '.join(items)}{end}"
+    if not items or len(whole) <= _WIDTH - len("output_size = "):
         return whole
     lines, line = [], "   "
     for item in items:

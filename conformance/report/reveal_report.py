@@ -7,6 +7,7 @@ from itertools import groupby, product
 from math import prod
 from typing import Any
 
+from conformance.literals import exact
 from conformance.report import document as doc
 from conformance.report import values as words
 from conformance.report.tree_drawing import draw_tree
@@ -258,7 +259,7 @@ def _evidence(piece: Evidence, dtype: str) -> tuple[doc.Text, ...]:
 
 
 def _number(value: Any, dtype: str) -> str:
-    return words.exact(value, dtype)
+    return exact(value, dtype)
 
 
 def _maxima(maxima: Sequence[RevealedMaximum]) -> doc.Section:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from conformance.dtypes import OF_ML_DTYPES, dtype_of
 from conformance.operators import OPERATORS
 from conformance.vector import Combination
 
@@ -74,16 +73,3 @@ def combinations(chosen: Iterable[Combination], clauses: Mapping[str, Sequence[s
         bound = [f"{name}={'|'.join(used[name])}" for name in names if name not in free]
         return ", ".join(bound) or "every reading"
     return " or ".join(", ".join(f"{k}={v}" for k, v in c.items()) for c in listed)
-
-
-def exact(value: Any, dtype: str) -> str:
-    """Return the shortest decimal that reads back as this element of type `dtype`."""
-    if dtype in OF_ML_DTYPES:
-        # float32 holds all of these, and numpy knows its shortest decimals.
-        dtype, value = "float32", float(value)
-    element = dtype_of(dtype).type(value)
-    if element == 0 and str(element).startswith("-"):
-        return "-0.0"
-    if abs(float(element)) < 1e6 and float(element).is_integer():
-        return str(int(element))
-    return str(element)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from conformance.dtypes import name_of
 from conformance.errors import UsageError, VectorFileError
+from conformance.literals import exact
 from conformance.operators import CLAUSES, Operator
 from conformance.operators.clauses import under
 from conformance.operators.indices import ChosenIndex
@@ -149,7 +150,7 @@ def _at(name: str, values: Array, place: Place, *, defined: bool, said: str) -> 
     if not defined:
         undefined = f"{name}{list(place)} is undefined: any value conforms"
         return doc.Span(undefined, UNDEFINED.tone)
-    value = words.exact(values[place], name_of(values.dtype))
+    value = exact(values[place], name_of(values.dtype))
     return doc.Span(f"{name}{list(place)} = {value}", "chosen"), said
 
 
@@ -282,7 +283,7 @@ def _gradient(scene: Scene, lead: Place, output: Place) -> Drawing:
         one = np.zeros_like(gradient)
         one[window] = 1
         share = float(widen(scene.pipeline.values(data, scene.plan, one)[0])[cell])
-        given = words.exact(gradient[window], name_of(gradient.dtype))
+        given = exact(gradient[window], name_of(gradient.dtype))
         said.append(f"gradient{list(window)} = {given}: {_share(scene, window, cell, share)}")
     if len(windows) > _MOST_TERMS:
         said.append(f"and {words.count(len(windows) - _MOST_TERMS, 'more window')}")
@@ -349,7 +350,7 @@ def _unpooling(scene: Scene, lead: Place, output: Place) -> Drawing:
     why = ": all cells that go there are the same" if len(cells) > 1 else why
     said = [_at(name, values, place, defined=bool(defined[place]), said=why)]
     for cell in cells[:_MOST_TERMS]:
-        value = words.exact(data[cell], name_of(data.dtype))
+        value = exact(data[cell], name_of(data.dtype))
         said.append(f"data{list(cell)} = {value}, of index {indices[cell]:,}, goes there")
     if len(cells) > _MOST_TERMS:
         said.append(f"and so do {words.count(len(cells) - _MOST_TERMS, 'more cell')}")

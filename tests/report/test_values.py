@@ -2,11 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support.arbitrary_reports import result
 
-from conformance.dtypes import FLOATS, dtype_of
 from conformance.report import phrases
 from conformance.report import values as words
 from conformance.text import listed
@@ -32,25 +29,6 @@ from conformance.text import listed
 def test_short_keeps_three_digits(value, text):
     """Whole numbers below 1e5 and integers keep all their digits, others three."""
     assert words.short(value) == text
-
-
-@given(st.sampled_from(FLOATS), st.integers(0, 2**64 - 1))
-def test_exact_reads_back_as_the_same_element(dtype, bits):
-    """The decimal of any element is the element again, sign of zero included."""
-    width = dtype_of(dtype).itemsize
-    element = np.array(bits % 2 ** (8 * width), f"u{width}").view(dtype_of(dtype))[()]
-    again = np.array(eval(words.exact(element, dtype), vars(np)), dtype_of(dtype))[()]
-    with np.errstate(invalid="ignore"):  # bfloat16 warns of some NaNs
-        nan = bool(np.isnan(element))
-    if nan:
-        assert np.isnan(again)
-    else:
-        assert again.tobytes() == element.tobytes()
-
-
-def test_exact_writes_whole_numbers_plainly():
-    """A half-precision 7504 is not 7.504e+03."""
-    assert words.exact(np.float16(7504), "float16") == "7504"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from math import prod
 from typing import Any, TypeVar, cast
 
 from conformance.errors import Unsupported
-from conformance.operators import OPERATORS, Operator, Params
+from conformance.operators import OPERATORS, Operator, Params, Pooling
 from conformance.operators.pooling import check_or_unsupported
 from conformance.vector import Array, own_inputs
 
@@ -137,9 +137,9 @@ def is_row_major(params: Params) -> bool:
     return len(params.sizes) == 1 or params.storage_order == "row-major"
 
 
-def pad_pairs(params: Params) -> list[tuple[int, int]]:
+def pad_pairs(of: Params | Pooling) -> list[tuple[int, int]]:
     """Return begin and end of each axis; Unsupported where there are more of one than the other."""
-    begins, ends = params.pads_begin, params.pads_end
+    begins, ends = of.pads_begin, of.pads_end
     if len(begins) != len(ends):
         raise Unsupported(f"pads {list(begins)} and {list(ends)}: they make no pairs")
     return list(zip(begins, ends, strict=True))

@@ -13,15 +13,21 @@ clang. Each case is compiled, which takes some tenths of a second.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 from tinygrad import Device, Tensor, dtypes
 
-from conformance.backends.engines.engine import counterpart, has_counted_indices, known_operator
+from conformance.backends.engines.engine import (
+    counterpart,
+    has_counted_indices,
+    known_operator,
+    pad_pairs,
+)
 from conformance.errors import Unsupported
-from conformance.operators import Pooling, pooling_of
+from conformance.operators import pooling_of
 from conformance.vector import Array, Outputs
 
 DEVICE = Device.DEFAULT
@@ -48,7 +54,7 @@ def backend(
         "kernel_size": pooling.kernel,
         "stride": pooling.strides,
         "dilation": pooling.dilations,
-        "padding": _padding(pooling),
+        "padding": tuple(chain.from_iterable(reversed(pad_pairs(pooling)))),  # the last axis first
         "ceil_mode": pooling.ceil,
     }
     if pooling.reduction == "average":
@@ -59,15 +65,6 @@ def backend(
     if isinstance(result, tuple):
         return tuple(map(_array, result))
     return _array(result)
-
-
-def _padding(pooling: Pooling) -> tuple[int, ...]:
-    """Return begin and end of each axis, the last axis first."""
-    begins, ends = pooling.pads_begin, pooling.pads_end
-    if len(begins) != len(ends):
-        raise Unsupported(f"pads {list(begins)} and {list(ends)}: they make no pairs")
-    pairs = reversed(list(zip(begins, ends, strict=True)))
-    return tuple(pad for pair in pairs for pad in pair)
 
 
 def _tensor(data: Array) -> Tensor:

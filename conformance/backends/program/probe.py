@@ -5,19 +5,30 @@ Where a program breaks no rule and its results are wrong, the fault is in what i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from math import prod
 from typing import Literal
 
 import numpy as np
 
-from conformance.backends.program.probe_session import Broken, ProbeSession, Reply, Request
-from conformance.backends.program.protocol import VERSION, Welcome
-from conformance.dtypes import FLOATS, INTEGERS, dtype_of
-from conformance.operators import OPERATORS
-from conformance.vector import Array
+from conformance.backends.answer import ARRAY, UNSUPPORTED, Answer, arrays_of
+from conformance.backends.program.probed_program import (
+    Broken,
+    Delivery,
+    ProbedProgram,
+    described,
+    kind_of,
+    whole,
+)
+from conformance.backends.program.protocol import VERSION, hello, shown
+from conformance.dtypes import FLOATS, INTEGERS, dtype_of, name_of
+from conformance.errors import UsageError
+from conformance.operators import OPERATORS, vector_of
+from conformance.process.transport import Ended, Silent, status_in_words
+from conformance.vector import Array, Case
 
 State = Literal["ok", "broken", "not tested"]
 
@@ -37,7 +48,7 @@ RULES = {
     "end-of-input": "when its input ends, the program exits with status 0, and its children end",
     "only-messages": "nothing but messages is written to standard output",
     "standard-error": "it is for people to read: at most 64 KiB are written to it during a probe",
-    "result": "the average, or the maximum, of 1, 2, 3, 4 is right",
+    "result": "the average, the maximum or the norm of 1, 2, 3, 4 is right",
 }
 """The rules that are checked, in this order, with what docs/protocol.md says of each."""
 
@@ -45,7 +56,7 @@ _LARGE = 1 << 22
 _MOST_PRINTED = 1 << 16  # bytes on standard error
 _PAUSE = 0.05  # seconds between the pieces of a message
 _EARLY = 0.1  # seconds in which an answer that is too early comes
-_ANYTHING = {"a key": ['}]"\\', {"deep": [None, 1.5e3, -7, False, []]}], "": {}}
+_MORE_KEYS = {"a key": ['}]"\\', {"deep": [None, 1.5e3, -7, False, []]}], "": {}}
 """Keys and values that a program misreads if it searches for braces or quotes by hand."""
 
 
@@ -68,307 +79,351 @@ def probe(command: Sequence[str], *, timeout: float = 10.0) -> Iterator[RuleKept
     `timeout` is how many seconds it may take over an answer. Raises UsageError if the program
     cannot be started.
     """
-    checks = _RuleChecks(ProbeSession(tuple(command), timeout))
+    checks = _RuleChecks(tuple(command), timeout)
     try:
         for rule in RULES:
             yield checks.finding(rule)
     finally:
-        checks.session.end()
+        checks.end()
 
 
 class _RuleChecks:
-    """A check per rule, a method of its name: it returns what was seen, or raises."""
+    """A check per rule, its _CALLS or a method of its name: it returns what was seen, or raises."""
 
-    def __init__(self, session: ProbeSession) -> None:
-        self.session = session
-        self._welcome: Welcome | None = None
-        self._sample: tuple[str, str] | None = None
-        self._kind = ""  # of the answer to the sample
+    def __init__(self, command: tuple[str, ...], timeout: float) -> None:
+        self._command, self._timeout = command, timeout
+        self._programs: list[ProbedProgram] = []  # all that were started
+        self._greeted = False
+        self._answered: tuple[Case, str] | None = None  # a case, and the kind of its answer
 
     def finding(self, rule: str) -> RuleKept:
         """Return the finding on a rule."""
-        if self._welcome is None and rule not in {"handshake", "only-messages"}:
+        if not self._greeted and rule not in {"handshake", "only-messages"}:
             return RuleKept(rule, "not tested", "there was no handshake")
         try:
+            if rule in _CALLS:
+                return RuleKept(rule, "ok", self._calls(*_CALLS[rule]))
             return RuleKept(rule, "ok", getattr(self, f"_{rule.replace('-', '_')}")())
         except _NotTestedError as why:
             return RuleKept(rule, "not tested", str(why))
         except Broken as breach:
-            self.session.end()
+            self.end()
             return RuleKept(rule, "broken", str(breach))
 
-    # The rules, in their order ------------------------------------------------------------------
+    def end(self) -> None:
+        """End the programs that run."""
+        for program in self._programs:
+            program.kill()
+
+    # Rules that are more than calls, in their order ---------------------------------------------
 
     def _handshake(self) -> str:
-        self._welcome = welcome = self.session.start()
-        supports = welcome.supports
-        if supports is None:
+        welcome = self._start().welcome
+        assert welcome
+        self._greeted = True
+        if welcome.supports is None:
             return f"{welcome.name!r}, to be asked for everything"
-        return f"{welcome.name!r} supports {', '.join(sorted(supports)) or 'nothing'}"
+        return f"{welcome.name!r} supports {', '.join(sorted(welcome.supports)) or 'nothing'}"
 
     def _answers(self) -> str:
-        first = ""
-        for sample in self._samples():
-            request = _plain(*sample)
-            reply, _ = self._ask_both(request, request)
-            seen = f"{sample[0]} of {sample[1]}: {reply.in_words}"
-            if reply.kind == "output" or not first:
-                self._sample, self._kind, first = sample, reply.kind, seen
-            if reply.kind == "output":
-                return seen
-        if not first:
+        tried = []
+        for case in self._samples():
+            tried.append((case, self._ask(case, then=case)))
+            if tried[-1][1].kind == ARRAY:
+                break
+        if not tried:
             raise Broken("`supports` names nothing that it could be asked for")
-        return f"nothing gives an output; {first}"
-
-    def _in_pieces(self) -> str:
-        message = self.session.write(self._plain())
-        line = message.index(b"\n") + 1
-        for begin, end in pairwise((0, 1, line // 2, line - 1, line, line + 3, len(message))):
-            self.session.send(message[begin:end])
-            self.session.listen(_PAUSE if end < len(message) else 0)
-        return self._as_before(self.session.read())
-
-    def _whole_call(self) -> str:
-        message = self.session.write(self._plain())
-        self.session.send(message[:-1])
-        if early := self.session.listen(_EARLY):
-            raise Broken(f"before the last byte of the input it wrote {early}")
-        self.session.send(message[-1:])
-        return self._as_before(self.session.read())
-
-    def _large_input(self) -> str:
-        operator, dtype = self._known_sample()
-        shape = _shape(operator)
-        shape[-1] = 1024
-        shape[2] = 1
-        shape[2] = _LARGE // dtype_of(dtype).itemsize // prod(shape)
-        data = np.ones(shape, dtype_of(dtype))
-        reply = self._ask_then_plain(_request(operator, dtype, data))
-        return f"{data.nbytes >> 20} MiB: {reply.in_words}"
-
-    def _empty_input(self) -> str:
-        operator, dtype = self._known_sample()
-        seen = []
-        for empty in (0, 2):
-            shape = _shape(operator)
-            shape[empty] = 0
-            data = np.ones(shape, dtype_of(dtype))
-            reply = self._ask_then_plain(_request(operator, dtype, data))
-            seen.append(f"{shape}: {reply.in_words}")
-        return "; ".join(seen)
+        case, answer = max(tried, key=lambda each: each[1].kind == ARRAY)
+        self._answered = case, kind_of(answer)
+        nothing = "" if answer.kind == ARRAY else "nothing gives an output; "
+        return f"{nothing}{case.id}: {described(answer)}"
 
     def _element_types(self) -> str:
-        self._known_sample()
-        first: dict[str, tuple[str, list[float]]] = {}
-        read: list[str] = []
+        first: dict[str, tuple[Case, Array]] = {}
+        read: dict[str, None] = {}
         rest: list[str] = []
-        for operator, dtype in self._samples():
-            reply = self._ask_then_plain(_plain(operator, dtype))
-            what = f"{operator} of ones in {dtype}"
-            if reply.kind != "output":
-                rest.append(f"{dtype} of {operator}, {reply.kind}")
+        for case in self._samples():
+            answer = self._ask(case)
+            if answer.kind != ARRAY:
+                rest.append(f"{case.id}, {kind_of(answer)}")
                 continue
-            if reply.dtype != dtype or reply.data is None:
-                raise Broken(f"{what}: {reply.in_words}")
-            values = np.frombuffer(reply.data, dtype_of(dtype)).astype(np.float64).tolist()
+            output = _output(case, answer)
             # What is wrong in every type alike is a wrong result, not a wrong type.
-            other, expected = first.setdefault(operator, (dtype, values))
-            if values != expected:
-                raise Broken(
-                    f"{what} is {_numbers(values)}, but in {other} it is {_numbers(expected)}"
-                )
-            read += [dtype] if dtype not in read else []
+            other, expected = first.setdefault(case.operator, (case, output))
+            if not _is_near(output, expected):
+                raise Broken(f"{_pooled(case, output)}, but {_pooled(other, expected)}")
+            read[name_of(case.data.dtype)] = None
         refused = f"; without an output: {_few(rest)}" if rest else ""
         if not read:
             raise _NotTestedError(f"nothing gives an output{refused}")
-        return f"ones come back alike in {_few(read)}{refused}"
-
-    def _invalid_attributes(self) -> str:
-        operator, dtype = self._known_sample()
-        requests = _invalid(operator, dtype)
-        if not requests:
-            raise _NotTestedError(f"nothing of {operator} could be invalid")
-        for what, request in requests.items():
-            reply = self._ask_then_plain(request)
-            if reply.kind == "unsupported":
-                raise _NotTestedError(f"{operator} with {what}: {reply.in_words}")
-            if reply.kind != "error":
-                raise Broken(f"{operator} with {what}: {reply.in_words}")
-        return f"{operator} with {', '.join(requests)}: error"
-
-    def _unknown_operator(self) -> str:
-        assert self._welcome
-        self._known_sample()
-        if self._welcome.supports is not None:
-            raise _NotTestedError("`supports` keeps it away")
-        request = Request(
-            "SumPool-99",
-            (np.ones((1, 1, 2, 2), np.float32), np.ones(3, np.int64)),
-            {"size": [1, 2]},
-        )
-        reply = self._ask_then_plain(request)
-        if reply.kind != "unsupported":
-            raise Broken(f"SumPool-99: {reply.in_words}")
-        return f"SumPool-99: {reply.in_words}"
+        return f"outputs are alike in {_few([*read])}{refused}"
 
     def _unknown_keys(self) -> str:
-        self.session.end()
-        self.session.start(_ANYTHING)
-        return self._as_before(self.session.ask(self._plain(), _ANYTHING))
+        self.end()
+        self._start(_more_keys)
+        return self._calls(lambda sample: [sample], "", _more_keys)
 
     def _other_version(self) -> str:
-        return self.session.offer(VERSION + 1)
+        self.end()
+        offered = f"version {VERSION + 1}"
+        try:
+            self._start(lambda *_: [hello(VERSION + 1)])
+        except Broken as breach:
+            cause = breach.__cause__
+            if isinstance(cause, UsageError):
+                return f"it refuses to work with {offered}"
+            exited = isinstance(cause, Ended) and cause.status in range(256)
+            if exited and not self._programs[-1].received:
+                return f"{cause} for {offered}"
+            raise Broken(f"offered {offered}: {breach}") from None
+        finally:
+            self.end()
+        return f"it answers {offered} with its own"
 
     def _at_once(self) -> str:
-        request = self._plain()
-        self._as_before(self.session.ask(request))
-        second = ProbeSession(self.session.command, self.session.timeout)
+        self._answer(self._sample)
         try:
-            second.start()
-            second.ask(request)
-            self._as_before(self.session.ask(request))
+            other = self._start()
+            other.ask(self._sample, whole)
+            self._answer(self._sample)
         except Broken as breach:
             raise Broken(f"beside another: {breach}") from None
-        finally:
-            second.end()
-            self.session.join(second)
+        other.kill()
         return "two of it answered in turn"
 
     def _end_of_input(self) -> str:
-        return self.session.finish()
+        program = self._running()
+        try:
+            status = program.finish(self._timeout)
+        except Silent as silent:
+            after = f"{silent.seconds:g} seconds after its input has ended"
+            raise Broken(f"it runs on {after}") from None
+        if program.received:
+            program.strays.append(f"after its input had ended it wrote {shown(program.received)}")
+            raise Broken(program.strays[-1])
+        if status != 0:
+            raise Broken(status_in_words(status))
+        if program.output_is_open:
+            raise Broken("it exits, but a process that it started keeps its standard output open")
+        self.end()
+        return status_in_words(status)
 
     def _only_messages(self) -> str:
-        if self.session.strays:
-            raise Broken(f"{self.session.strays[0]}: print to standard error")
-        if self._welcome is None:
+        if strays := [stray for program in self._programs for stray in program.strays]:
+            raise Broken(f"{strays[0]}: print to standard error")
+        if not self._greeted:
             raise _NotTestedError("there was no handshake")
         return "nothing else was"
 
     def _standard_error(self) -> str:
-        printed = self.session.printed
-        last = f"the last line is {self.session.last_printed}"
+        self.end()
+        printed = sum(program.errors.total for program in self._programs)
+        lines = [shown(program.last_printed) for program in self._programs if program.last_printed]
+        last = f"the last line is {lines[-1]}" if lines else "nothing was written"
         if printed > _MOST_PRINTED:
             raise Broken(f"it wrote {printed:,} bytes; {last}")
-        return last if printed else "nothing was written"
+        return last
 
     def _result(self) -> str:
-        operator, dtype = self._known_sample()
-        shape = _shape(operator)
-        cells = np.arange(1, 1 + prod(shape))
-        reduction = OPERATORS[operator].reduction
-        value = reduction.combine.reduce(cells) / (len(cells) if reduction.sums else 1)
-        reply = self._ask_then_plain(
-            _request(operator, dtype, cells.reshape(shape).astype(dtype_of(dtype)))
-        )
-        expected = np.array(value, dtype_of(dtype))
-        what = f"{operator} of {', '.join(map(str, cells))} in {dtype}"
-        if reply.kind != "output" or reply.data is None or reply.dtype != dtype:
-            raise Broken(f"{what}: {reply.in_words}")
-        got = np.frombuffer(reply.data, dtype_of(dtype))
-        single = (1,) * len(shape)
-        if reply.shape != single or got[0] != expected:
-            raise Broken(
-                f"{what} is {_numbers(got.tolist())} "
-                f"of shape {list(reply.shape)}, "
-                f"not [{expected}] of shape {list(single)}"
-            )
-        return f"{what} is {expected}"
+        case = self._sample
+        output = _output(case, self._ask(case))
+        expected = vector_of(case).values[0].outputs[0].values
+        if output.shape != expected.shape or not _is_near(output, expected):
+            right = f"{_numbers(expected)} of shape {list(expected.shape)}"
+            raise Broken(f"{_pooled(case, output)} of shape {list(output.shape)}, not {right}")
+        return _pooled(case, output)
 
     # What the rules share ------------------------------------------------------------------------
 
-    def _samples(self) -> Iterator[tuple[str, str]]:
+    def _start(self, delivery: Delivery = whole) -> ProbedProgram:
+        self._programs.append(ProbedProgram(self._command, self._timeout))
+        self._programs[-1].shake_hands(delivery)
+        return self._programs[-1]
+
+    def _running(self) -> ProbedProgram:
+        """Return the program that runs, a fresh one if none does."""
+        return next((each for each in self._programs if each.alive), None) or self._start()
+
+    def _samples(self) -> Iterator[Case]:
         """Yield what the program is to be asked for, float32 first."""
-        assert self._welcome
         types = sorted((*FLOATS, *INTEGERS), key=lambda name: name != "float32")
         forward = (each for each in OPERATORS.values() if not (each.is_gradient or each.scatters))
         operators = sorted(forward, key=lambda operator: operator.is_adaptive)
-        for dtype in types:
-            for operator in operators:
-                rounds = operator.reduction.sums and dtype not in FLOATS
-                is_defined = dtype in operator.dtypes and not rounds
-                if is_defined and self._welcome.offers(operator.name, dtype):
-                    yield operator.name, dtype
+        for dtype, operator in product(types, operators):
+            rounds = operator.reduction.sums and dtype not in FLOATS
+            is_defined = dtype in operator.dtypes and not rounds
+            if is_defined and self._running().offers(operator.name, dtype):
+                yield _plain(operator.name, dtype)
 
-    def _known_sample(self) -> tuple[str, str]:
-        if self._sample is None:
+    @property
+    def _sample(self) -> Case:
+        """What is answered: by an output, if anything is."""
+        if self._answered is None:
             raise _NotTestedError("there was no answer to begin with")
-        return self._sample
+        return self._answered[0]
 
-    def _plain(self) -> Request:
-        return _plain(*self._known_sample())
+    def _calls(self, cases: Callable[[Case], list[Case]], kind: str, delivery: Delivery) -> str:
+        """Ask for the cases that a sample gives; their answers are to be of a kind, "" for any."""
+        seen = []
+        for case in cases(self._sample):
+            if not self._running().offers(case.operator, name_of(case.data.dtype)):
+                raise _NotTestedError("`supports` keeps it away")
+            answer = self._ask(case, delivery)
+            seen.append(f"{case.id}: {kind_of(answer)}")
+            if kind not in {"", kind_of(answer)}:
+                why = _NotTestedError if answer.kind == UNSUPPORTED else Broken
+                raise why(f"{case.id}: {described(answer)}")
+        if not seen:
+            raise _NotTestedError(f"nothing of {self._sample.operator} could be wrong")
+        return "; ".join(seen)
 
-    def _ask_then_plain(self, request: Request) -> Reply:
-        """Return the answer to a request, after which a plain one is answered as ever."""
-        reply, plain = self._ask_both(request, self._plain())
+    def _ask(self, case: Case, delivery: Delivery = whole, then: Case | None = None) -> Answer:
+        """Return the answer to a case, after which another, the sample, is answered as ever.
+
+        Bytes that the first answer left over show in the second.
+        """
+        then = then or self._sample
+        answer = self._answer(case, delivery)
         try:
-            self._as_before(plain)
+            self._answer(then)
         except Broken as breach:
-            raise Broken(f"{reply.in_words}, but then, for {breach}") from None
-        return reply
+            asked = f"{described(answer)}, but then, for the next call"
+            raise Broken(f"{asked}: {breach}") from None
+        return answer
 
-    def _ask_both(self, request: Request, then: Request) -> tuple[Reply, Reply]:
-        """Ask twice: bytes that the first answer left over show in the second."""
-        reply = self.session.ask(request)
-        try:
-            return reply, self.session.ask(then)
-        except Broken as breach:
-            raise Broken(f"{reply.in_words}, but then, for the next call: {breach}") from None
-
-    def _as_before(self, reply: Reply) -> str:
-        if reply.kind != self._kind:
-            raise Broken(f"the call that gave {self._kind} before: {reply.in_words}")
-        return "answered as before"
+    def _answer(self, case: Case, delivery: Delivery = whole) -> Answer:
+        """Return the answer to a case; that to the sample must be of the same kind as before."""
+        answer = self._running().ask(case, delivery)
+        if self._answered and case is self._sample and kind_of(answer) != self._answered[1]:
+            raise Broken(f"{described(answer)}; the same call gave {self._answered[1]} before")
+        return answer
 
 
-def _shape(operator: str) -> list[int]:
-    """Return the shape of data with one window, over two spatial axes where they are allowed."""
+# What is sent -------------------------------------------------------------------------------------
+
+
+def _in_pieces(program: ProbedProgram, message: bytes) -> Iterator[bytes]:
+    line = message.index(b"\n") + 1
+    for begin, end in pairwise((0, 1, line // 2, line - 1, line, line + 3, len(message))):
+        yield message[begin:end]
+        program.listen(_PAUSE)
+
+
+def _last_byte_late(program: ProbedProgram, message: bytes) -> Iterator[bytes]:
+    yield message[:-1]
+    if early := program.listen(_EARLY):
+        raise Broken(f"before the last byte of the input it wrote {early}")
+    yield message[-1:]
+
+
+def _more_keys(_: ProbedProgram, message: bytes) -> Iterator[bytes]:
+    """Put keys before the others, and in what describes the inputs."""
+    line, feed, data = message.partition(b"\n")
+    keys = {**_MORE_KEYS, **json.loads(line)}
+    if "inputs" in keys:
+        keys["inputs"] = [{**_MORE_KEYS, **array} for array in keys["inputs"]]
+    yield json.dumps(keys).encode() + feed + data
+
+
+def _plain(operator: str, dtype: str) -> Case:
+    """Return a case with one window, over two spatial axes where they are allowed."""
     fewest, most = OPERATORS[operator].axes
-    return [1, 1, *[2] * max(fewest, 2 if most is None else min(2, most))]
+    axes = max(fewest, 2 if most is None else min(2, most))
+    return _case(operator, dtype, (1, 1, *[2] * axes))
 
 
-def _plain(operator: str, dtype: str) -> Request:
-    return _request(operator, dtype, np.ones(_shape(operator), dtype_of(dtype)))
-
-
-def _request(operator: str, dtype: str, data: Array) -> Request:
-    """Return the pooling of 2 by 2 windows that touch; `dtype` is that of the data."""
-    assert data.dtype == dtype_of(dtype)
+def _case(operator: str, dtype: str, shape: Sequence[int]) -> Case:
+    """Return the pooling of 1, 2, 3, 4, again and again, by windows of 2 cells per axis."""
     definition = OPERATORS[operator]
-    extent = tuple(-(-cells // 2) for cells in data.shape[2:])
-    attributes = definition.tiled((2,) * (data.ndim - 2), extent)
+    extent = tuple(-(-cells // 2) for cells in shape[2:])
+    attributes = definition.tiled((2,) * len(extent), extent)
     size = (np.array(extent, np.int64),) if definition.takes_output_size else ()
-    return Request(operator, (data, *size), attributes)
+    data = np.resize(np.arange(1, 5).astype(dtype_of(dtype)), shape)
+    return Case(f"{operator} of {dtype}", operator, attributes, (data, *size))
 
 
-def _invalid(operator: str, dtype: str) -> dict[str, Request]:
-    """Return requests that must be refused, by what is wrong with them."""
-    request = _plain(operator, dtype)
-    definition = OPERATORS[operator]
-    axes = request.inputs[0].ndim - 2
+def _reshaped(sample: Case, *shapes: Sequence[int]) -> list[Case]:
+    dtype = name_of(sample.data.dtype)
+    cases = [_case(sample.operator, dtype, shape) for shape in shapes]
+    return [replace(case, id=f"{case.id}, shape {[*case.data.shape]}") for case in cases]
+
+
+def _large(sample: Case) -> list[Case]:
+    shape = [*sample.data.shape[:-1], 1024]
+    shape[2] = 1
+    shape[2] = _LARGE // sample.data.itemsize // prod(shape)
+    return _reshaped(sample, shape)
+
+
+def _empty(sample: Case) -> list[Case]:
+    batch, channels, _, *others = sample.data.shape
+    return _reshaped(sample, (0, *sample.data.shape[1:]), (batch, channels, 0, *others))
+
+
+def _unknown(_: Case) -> list[Case]:
+    inputs = (np.ones((1, 1, 2, 2), np.float32), np.ones(3, np.int64))
+    return [Case("SumPool-99", "SumPool-99", {"size": [1, 2]}, inputs)]
+
+
+def _invalid(sample: Case) -> list[Case]:
+    """Return cases that must be refused, whose ids say what is wrong with them."""
+    definition = OPERATORS[sample.operator]
+    axes = sample.data.ndim - 2
+    wrong: dict[str, Case] = {}
     if definition.takes_output_size:
-        data, _ = request.inputs
         name = definition.input_names[1]
-        long = list(range(1, axes + 2))
-        return {
-            f"{name} {long}": replace(request, inputs=(data, np.array(long))),
-            f"{name} in float32": replace(request, inputs=(data, np.ones(axes, np.float32))),
-        }
-    kernel = definition.attribute("kernel")
-    if kernel is None:
-        return {}
-    others = {key: value for key, value in request.attributes.items() if key != kernel.key}
-    invalid = {
-        f"{kernel.key} {value}": replace(request, attributes={**others, kernel.key: value})
+        for what, size in (
+            (f"{name} {[*range(1, axes + 2)]}", np.arange(1, axes + 2)),
+            (f"{name} in float32", np.ones(axes, np.float32)),
+        ):
+            wrong[what] = replace(sample, inputs=(sample.data, size))
+    elif kernel := definition.attribute("kernel"):
+        others = {key: value for key, value in sample.attributes.items() if key != kernel.key}
         # One number may stand for all axes.
-        for value in ([kernel.least - 1] * axes, [2] * (axes + (1 if kernel.one_for_all else -1)))
-    }
-    if kernel.required:
-        invalid[f"no {kernel.key}"] = replace(request, attributes=others)
-    return invalid
+        length = axes + (1 if kernel.one_for_all else -1)
+        for value in ([kernel.least - 1] * axes, [2] * length):
+            attributes = {**others, kernel.key: value}
+            wrong[f"{kernel.key} {value}"] = replace(sample, attributes=attributes)
+        if kernel.required:
+            wrong[f"no {kernel.key}"] = replace(sample, attributes=others)
+    return [replace(case, id=f"{case.operator} with {what}") for what, case in wrong.items()]
 
 
-def _numbers(values: Sequence[object]) -> str:
-    return f"[{_few([str(value) for value in values])}]"
+_CALLS: dict[str, tuple[Callable[[Case], list[Case]], str, Delivery]] = {
+    "in-pieces": (lambda sample: [sample], "", _in_pieces),
+    "whole-call": (lambda sample: [sample], "", _last_byte_late),
+    "large-input": (_large, "", whole),
+    "empty-input": (_empty, "", whole),
+    "invalid-attributes": (_invalid, "error", whole),
+    "unknown-operator": (_unknown, "unsupported", whole),
+}
+"""By rule: the cases that a sample gives, the kind of their answers, and how they are sent."""
+
+
+# What comes back ----------------------------------------------------------------------------------
+
+
+def _output(case: Case, answer: Answer) -> Array:
+    """Return the first output; Broken unless there is one of the type of the data."""
+    output = arrays_of(answer.outputs[:1])
+    if not isinstance(output, np.ndarray) or output.dtype != case.data.dtype:
+        raise Broken(f"{case.id}: {described(answer)}")
+    return output
+
+
+def _is_near(output: Array, other: Array) -> bool:
+    """Say whether elements are the same, but for how a type rounds the norm of 1, 2, 3, 4."""
+    flat, others = (of.astype(np.float64).ravel() for of in (output, other))
+    return flat.size == others.size and np.allclose(flat, others, rtol=0.01)
+
+
+def _pooled(case: Case, output: Array) -> str:
+    of = ", ".join(map(str, case.data.ravel().astype(np.int64).tolist()))
+    return f"{case.operator} of {of} in {name_of(case.data.dtype)} is {_numbers(output)}"
+
+
+def _numbers(values: Array) -> str:
+    return f"[{_few([str(value) for value in values.ravel().tolist()])}]"
 
 
 def _few(names: Sequence[str]) -> str:

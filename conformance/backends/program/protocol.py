@@ -181,9 +181,9 @@ def _little_endian(array: Array) -> Array:
 # What the harness writes and reads ------------------------------------------------------------
 
 
-def hello() -> bytes:
+def hello(version: int = VERSION) -> bytes:
     """Return the first message."""
-    return _line({"protocol": PROTOCOL, "version": VERSION})
+    return _line({"protocol": PROTOCOL, "version": version})
 
 
 def read_welcome(line: bytes) -> Welcome:

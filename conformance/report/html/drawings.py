@@ -13,6 +13,7 @@ from conformance.errors import ConformanceError
 from conformance.judging.closeness import compare_outputs
 from conformance.judging.explanations import Elements, elements, nearest_outcome
 from conformance.judging.judge import answers_of
+from conformance.literals import exact
 from conformance.operators import operator_named
 from conformance.record.report import Result
 from conformance.record.words import attribute_in_words
@@ -135,7 +136,7 @@ def _returned(result: Result, drawn: Grid, returned: Elements | None) -> dict[st
     got = [""] * expected.size
     for index, value in named.items():
         place = int(np.ravel_multi_index(index, expected.shape))
-        got[place] = f"!{words.exact(value, result.worst_dtype)}"
+        got[place] = f"!{exact(value, result.worst_dtype)}"
     return {"got": _joined(got), "known": f"{len(named)} of {worst.wrong}"}
 
 
@@ -146,7 +147,7 @@ def _expected(grid: Grid) -> list[str]:
 
 
 def _exact(array: Array) -> list[str]:
-    return _texts(array, lambda value: words.exact(value, name_of(array.dtype)))
+    return _texts(array, lambda value: exact(value, name_of(array.dtype)))
 
 
 def _texts(array: Array, write: Callable[[Any], str]) -> list[str]:

@@ -13,10 +13,10 @@ from msgspec import structs
 
 from conformance.api.failure_groups import Key, causes_by_id, failure_groups, key_of, round_robin
 from conformance.dtypes import FLOATS, dtype_of
+from conformance.literals import exact
 from conformance.record.report import VERDICTS, Report, Result
 from conformance.record.why import Told
 from conformance.report import phrases
-from conformance.report import values as words
 from conformance.report.html.drawings import LARGEST, drawing
 from conformance.report.html.json_data import TrustedText, json_text
 from conformance.report.repro import script
@@ -117,7 +117,7 @@ def _elements(result: Result) -> list[tuple[str, ...]]:
     dtype = result.worst_dtype
 
     def row(label: str, index: Sequence[int], got: float, expected: float) -> tuple[str, ...]:
-        values = (words.exact(value, dtype) for value in (got, expected))
+        values = (exact(value, dtype) for value in (got, expected))
         return (label, f"{worst.output}[{', '.join(map(str, index))}]", *values)
 
     error = f"{worst.error:.3g}" if isfinite(worst.error) else "not finite"

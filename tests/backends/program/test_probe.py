@@ -14,7 +14,6 @@ from support.programs import FAKE, command, words
 from support.random_cases import EVERY
 
 from conformance.backends.program.probe import RULES, _invalid, _plain, probe
-from conformance.backends.program.probe_session import Broken, ProbeSession
 from conformance.cli import main
 from conformance.errors import InvalidCase, UsageError
 from conformance.operators import OPERATORS
@@ -25,24 +24,21 @@ PAGE = DOCS / "protocol.md"
 GALLERY = {
     "no-hello": ("handshake", "nothing came for 0.5 seconds"),
     "wrong-version": ("handshake", "version 2 of the protocol; this is 1"),
-    "echoed-version": (
-        "other-version",
-        'it answers version 2 with \'{"version": 2, "name": "fake"}\'',
-    ),
+    "echoed-version": ("other-version", "offered version 2: version 2 of the protocol; this is 1"),
     "greets-a-person": ("handshake", "Loading weights..."),
     "hello-is-a-list": ("handshake", "the first line must be"),
     "hello-has-no-version": ("handshake", "the first line must be"),
     "hello-is-cut-off": ("handshake", "exit status 0 after '{\"vers' without a line feed"),
-    "hello-never-ends": ("handshake", "a line of more than 1 MiB, which begins 'xxx"),
+    "hello-never-ends": ("handshake", "a line of more than 1048576 bytes: 'xxx"),
     "supports-is-a-list": ("handshake", '"supports" must be an object'),
     "hangs-before-hello": ("handshake", "nothing came for 0.5 seconds"),
     "dies-before-hello": ("handshake", "exit status 3; standard error ends with 'no licence'"),
-    "endless-stdout": ("handshake", "a line of more than 1 MiB, which begins 'and on"),
+    "endless-stdout": ("handshake", "a line of more than 1048576 bytes: 'and on"),
     "garbage": ("answers", "Segmentation fault (core dumped)"),
     "prints": ("answers", "debug: kernel 2x2"),
     "prints-afterwards": ("answers", "for the next call: not an answer but 'done'"),
     "cut-off-line": ("answers", "exit status 0 after"),
-    "endless-line": ("answers", 'a line of more than 1 MiB, which begins \'{"call": "xxx'),
+    "endless-line": ("answers", 'a line of more than 1048576 bytes: \'{"call": "xxx'),
     "wrong-number": ("answers", '"call" is'),
     "text-number": ("answers", '"call" is'),
     "no-number": ("answers", '"call" is'),
@@ -110,6 +106,21 @@ def seconds(said):
     return float(found[1]) if found else 30.0
 
 
+def pooling(folder, operator, kernel, value):
+    """Return the command of the fake program with another operator."""
+    text = FAKE.read_text()
+    for before, after in (
+        ('OPERATORS = ("AvgPool-1", "nGraph-AvgPool")', f'OPERATORS = ("{operator}",)'),
+        ('attributes.get("kernel", attributes.get("window_shape"))', f'attributes.get("{kernel}")'),
+        ("sum(cells[i : i + plane]) / plane", value),
+    ):
+        assert text.count(before) == 1
+        text = text.replace(before, after)
+    program = folder / "program.py"
+    program.write_text(text)
+    return sys.executable, str(program)
+
+
 def test_a_right_program_keeps_every_rule():
     """Each rule has one finding, in the order of the page."""
     findings = list(probe(words(), timeout=30))
@@ -174,23 +185,24 @@ def test_a_program_that_does_nothing_yet_can_be_probed():
 
 def test_a_program_for_an_operator_from_outside_can_be_probed(minimum_pool, tmp_path):
     """What it is asked, what must be refused and what is right follow from the operator."""
-    text = FAKE.read_text()
-    for before, after in (
-        ('OPERATORS = ("AvgPool-1", "nGraph-AvgPool")', f'OPERATORS = ("{minimum_pool.name}",)'),
-        ('attributes.get("kernel", attributes.get("window_shape"))', 'attributes.get("window")'),
-        ("sum(cells[i : i + plane]) / plane", "min(cells[i : i + plane])"),
-    ):
-        assert text.count(before) == 1
-        text = text.replace(before, after)
-    program = tmp_path / "program.py"
-    program.write_text(text)
-    findings = {f.rule: f for f in probe((sys.executable, str(program)), timeout=30)}
+    program = pooling(tmp_path, minimum_pool.name, "window", "min(cells[i : i + plane])")
+    findings = {f.rule: f for f in probe(program, timeout=30)}
     assert {f.state for f in findings.values()} == {"ok"}
-    assert findings["result"].seen == "MinimumPool-1 of 1, 2, 3, 4 in float32 is 1.0"
+    assert findings["result"].seen == "MinimumPool-1 of 1, 2, 3, 4 in float32 is [1.0]"
     assert findings["invalid-attributes"].seen == (
-        "MinimumPool-1 with window [0, 0], window [2], no window: error"
+        "MinimumPool-1 with window [0, 0]: error; MinimumPool-1 with window [2]: error; "
+        "MinimumPool-1 with no window: error"
     )
     assert "int32" in findings["element-types"].seen
+
+
+def test_the_result_of_a_norm_is_no_average(tmp_path):
+    """What is right follows from the operator; the last bit of a root does not matter."""
+    norm = "sum(x * x for x in cells[i : i + plane]) ** 0.5"
+    program = pooling(tmp_path, "ONNX-LpPool-22", "kernel_shape", norm)
+    findings = {f.rule: f for f in probe(program, timeout=30)}
+    assert findings["element-types"].state == "ok"
+    assert findings["result"].seen.startswith("ONNX-LpPool-22 of 1, 2, 3, 4 in float32 is [5.477")
 
 
 @pytest.mark.parametrize("name", [name for name in EVERY if OPERATORS[name].rank is None])
@@ -199,14 +211,14 @@ def test_what_is_asked_is_valid_over_the_axes_that_an_operator_has(name, axes, m
     """And what must be refused is not."""
     operator = replace(OPERATORS[name], axes=axes)
     monkeypatch.setattr("conformance.backends.program.probe.OPERATORS", {name: operator})
-    request = _plain(name, "float32")
-    params = operator.validate(request.inputs, request.attributes)
+    sample = _plain(name, "float32")
+    params = operator.validate(sample.inputs, sample.attributes)
     assert operator.pipeline.plan(params).extent == (1,) * len(params.sizes)
-    invalid = _invalid(name, "float32")
+    invalid = _invalid(sample)
     assert invalid or not (operator.has_windows or operator.is_adaptive)
-    for request in invalid.values():
+    for case in invalid:
         with pytest.raises(InvalidCase):
-            operator.validate(request.inputs, request.attributes)
+            operator.validate(case.inputs, case.attributes)
 
 
 def test_a_refusal_to_work_is_shown_in_the_programs_words(tmp_path):
@@ -229,35 +241,37 @@ def test_the_page_lists_the_rules():
     assert [row for row in table if row[0] in RULES] == list(RULES.items())
 
 
-class TestOtherVersion:
-    """What a program may do when it is offered a version that it does not speak."""
-
-    @pytest.mark.parametrize(
-        ("script", "seen"),
-        [
-            ('echo \'{"version": 1, "name": "x"}\'', "it answers version 2 with its own"),
-            ('echo \'{"version": 1, "refused": "too new"}\'', "it refuses to work with version 2"),
-            ("exit 2", "exit status 2 for version 2"),
-        ],
-    )
-    def test_right(self, script, seen):
-        """Its own version, its own words, or an exit."""
-        assert ProbeSession(("sh", "-c", f"read line; {script}"), 30).offer(2) == seen
-
-    @pytest.mark.parametrize(
-        ("script", "seen"),
-        [
-            ("kill -SEGV $$", "signal SIGSEGV (11)"),
-            ("printf what; exit 2", "exit status 2 after 'what'"),
-            ("echo what", "it answers version 2 with 'what'"),
-            ("exec >&-; sleep 600", "it closed its standard input or output"),
-        ],
-    )
-    def test_wrong(self, script, seen):
-        """A crash, or words that are no message."""
-        with pytest.raises(Broken) as caught:
-            ProbeSession(("sh", "-c", f"read line; {script}"), 30).offer(2)
-        assert str(caught.value) == seen
+@pytest.mark.parametrize(
+    ("script", "state", "seen"),
+    [
+        ('echo \'{"version": 1, "name": "x"}\'', "ok", "it answers version 2 with its own"),
+        (
+            'echo \'{"version": 1, "refused": "too new"}\'',
+            "ok",
+            "it refuses to work with version 2",
+        ),
+        ("exit 2", "ok", "exit status 2 for version 2"),
+        ("kill -SEGV $$", "broken", "offered version 2: signal SIGSEGV (11)"),
+        (
+            "printf what; exit 2",
+            "broken",
+            "offered version 2: exit status 2 after 'what' without a line feed",
+        ),
+        ("echo what", "broken", "offered version 2: the first line must be"),
+        (
+            "exec >&-; sleep 600",
+            "broken",
+            "offered version 2: it closed its standard input or output",
+        ),
+    ],
+)
+def test_offered_another_version_a_program_answers_with_its_own_or_exits(script, state, seen):
+    """A crash, or words that are no message, break the rule."""
+    usual = 'echo \'{"version": 1, "name": "x", "supports": {}}\'; read line'
+    script = f"read line; case $line in *2}}) {script};; *) {usual};; esac"
+    findings = {finding.rule: finding for finding in probe(("sh", "-c", script), timeout=30)}
+    assert findings["other-version"].state == state
+    assert findings["other-version"].seen.startswith(seen)
 
 
 class TestCommand:
