@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn, TypeVar
 
@@ -150,6 +150,8 @@ class _Process:
 def _block_interrupts() -> None:
     """Have the processes that this thread starts inherit that Ctrl-C waits until they ignore it."""
     if hasattr(signal, "pthread_sigmask"):
+        # Which the first process starts, and thereby lets Ctrl-C through again.
+        resource_tracker.ensure_running()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 

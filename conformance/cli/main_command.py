@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from conformance import __version__
 from conformance.cli.lazy_group import LazyGroup
+from conformance.version import __version__
 
 _COMMANDS = {
     "generate": "Write vector files, one per operator.",

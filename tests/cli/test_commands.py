@@ -111,7 +111,7 @@ class TestProgram:
 
     @pytest.mark.parametrize(
         ("words", "expected"),
-        [(["re"], ["report", "reveal"]), (["check", "--exec"], ["--executor"])],
+        [(["re"], ["report", "reveal"]), (["check", "--clu"], ["--cluster"])],
     )
     def test_a_shell_completes_commands_and_options(self, words, expected):
         completion = ShellComplete(main, {}, "conformance", "_CONFORMANCE_COMPLETE")

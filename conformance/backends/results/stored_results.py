@@ -93,7 +93,7 @@ class StoredResults(OneByOne):
         """Return the id of a case: all but the name of its data can be told from the case."""
         try:
             own, taken = OPERATORS[operator].form_of(attributes).taken(inputs, attributes)
-            case = case_of(operator, taken, own, pattern="")
+            case = case_of(operator, taken, own, pattern="unknown")
         except (IndexError, KeyError, TypeError, ValueError) as error:
             raise LookupError(f"{self.path}: no vector of the suite is called like this") from error
         # The order of attributes shows in the id, and is the caller's.

@@ -1,12 +1,12 @@
 """Verdicts on stored results: those of the backend itself, and none that a file could forge."""
 
-from dataclasses import asdict
 from functools import reduce
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 from support.effort import examples
 from support.exported import smoke_tier
 from support.fakes import check, following, pool, ramp, right, vector
