@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from conformance.api.expected_failures import CAUSE, ExpectedFailures
-from conformance.api.floors import Floored
+from conformance.api.floors import SupportFloors
 from conformance.api.large import check_large, fitting
 from conformance.api.skips import Skipping
 from conformance.backends import Backend
@@ -39,21 +39,21 @@ _ARGUMENTS = re.compile(r"positional arguments?\b|takes no arguments|unexpected 
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CheckPlan:
     """Settings, with what their texts and files say; UsageError for what is wrong there."""
 
     settings: Settings
-    floored: Floored | None
+    floors: SupportFloors | None
     pins: Mapping[str, str]
     expected: ExpectedFailures | None
     skip: Skipping | None
     variations: Sequence[str] | None
 
     @property
-    def alone(self) -> Asked:
+    def alone(self) -> CheckPlan:
         """What is asked of one vector, of which nobody says that it is expected to fail."""
         settings = replace(self.settings, operators=None, select=None, shard=None, tier=TIERS[-1])
-        return replace(self, settings=settings, expected=None, skip=None, floored=None)
+        return replace(self, settings=settings, expected=None, skip=None, floors=None)
 
     def without_skipped(
         self, sources: Sequence[Source], selected: list[Selected]
@@ -65,7 +65,7 @@ class Asked:
         return self.skip.applied(sources, selected, self.pins, of_some=asked)
 
     @classmethod
-    def of(cls, settings: Settings) -> Asked:
+    def of(cls, settings: Settings) -> CheckPlan:
         """Look at settings: whatever the backend is, they are wrong or right."""
         path, further = settings.expected_failures, settings.skip
         expected = None if path is None else ExpectedFailures.read(path)
@@ -74,7 +74,7 @@ class Asked:
             to_skip = ExpectedFailures.read(further, "file of vectors to skip")
         return cls(
             settings,
-            Floored.parse(settings),
+            SupportFloors.parse(settings),
             pins_of(settings.profile, settings.require),
             expected,
             Skipping.of(expected, to_skip),
@@ -125,7 +125,7 @@ def check(
             raise UsageError("tier large is made as it is run: leave out the vectors")
         vectors = large_sources()
         settings = replace(settings, diagnose="none", variations=NONE)
-    asked = Asked.of(settings)
+    plan = CheckPlan.of(settings)
     named = name or (backend if isinstance(backend, str) else name_of(backend))
     with (
         _calling(called, settings) as runner,
@@ -137,7 +137,7 @@ def check(
             # Now: what is called in this process may be another after the run.
             start = fresh_starts_of(called, settings.timeout, settings.memory)
         began = perf_counter()
-        report = run(runner, sources, asked, name=named, progress=progress)
+        report = run(runner, sources, plan, name=named, progress=progress)
         if report.ok or settings.diagnosing == "none":
             return report
         from conformance.diagnosis.of_report import explained  # noqa: PLC0415 - only for failures
@@ -163,14 +163,14 @@ def check(
 def run(
     runner: Runner | Distributed,
     vectors: Vectors = None,
-    asked: Asked | None = None,
+    plan: CheckPlan | None = None,
     *,
     name: str,
     progress: Counts | None = None,
 ) -> Report:
     """Return the report of a run by a runner that is open, without likely causes; see `check`."""
-    asked = asked or Asked.of(Settings())
-    settings, expected, floored = asked.settings, asked.expected, asked.floored
+    plan = plan or CheckPlan.of(Settings())
+    settings, expected, floors = plan.settings, plan.expected, plan.floors
     with opened(vectors, settings.operators) as sources:
         unused = runner.unused(_ids(sources)) if isinstance(runner, StoredResults) else ()
         started, clock = datetime.now(UTC), perf_counter()
@@ -179,10 +179,10 @@ def run(
         )
         if isinstance(runner, StoredResults):
             selected = _asked(runner, selected)
-        if floored is not None:
+        if floors is not None:
             whole = chosen(sources, settings.operators, settings.select, settings.tier)
-            floored.check(ids_by_operator(whole))
-        selected, skips = asked.without_skipped(sources, selected)
+            floors.check(ids_by_operator(whole))
+        selected, skips = plan.without_skipped(sources, selected)
         notes = []
         if unused:
             notes.append(f"{len(unused):,} results are stored for no vector, {unused[0]} for one")
@@ -192,23 +192,23 @@ def run(
         total = sum(len(part.numbers) for part in selected)
         tick = (lambda done: progress(done, total)) if progress else (lambda _: None)
         if isinstance(runner, Distributed):
-            tally = runner.run(selected, asked.pins, tick, asked.variations)
+            tally = runner.run(selected, plan.pins, tick, plan.variations)
         else:
             announced = expected.announced(_ids(sources))[0] if expected else {}
             smoke = "--tier smoke, " * (settings.tier != "smoke")
             tally = Run(
                 runner,
-                asked.pins,
+                plan.pins,
                 tick,
                 settings.max_failures,
                 announced,
                 failing(allow_extensions=settings.allow_extensions),
-                asked.variations,
+                plan.variations,
                 f"Quicker: {smoke}--operator NAME, or --jobs 2.",
             ).all(selected)
         report = tally.report(
             [part.source for part in selected],
-            asked.pins,
+            plan.pins,
             backend=name,
             vectors=vectors_used(selected),
             allow_extensions=settings.allow_extensions,
@@ -224,7 +224,7 @@ def run(
         _refuse_wrong_signature(report)
         if expected is not None:
             report = expected.applied(report, _ids(sources), _reproduced(report, sources, expected))
-    return _finished(report, floored)
+    return _finished(report, floors)
 
 
 def _refuse_wrong_signature(report: Report) -> None:
@@ -248,10 +248,10 @@ def _refuse_wrong_signature(report: Report) -> None:
         )
 
 
-def _finished(report: Report, floored: Floored | None) -> Report:
+def _finished(report: Report, floors: SupportFloors | None) -> Report:
     """Return a report with its floors, or raise it where the run was interrupted."""
-    if floored is not None:
-        report = floored.applied(report)
+    if floors is not None:
+        report = floors.applied(report)
     if report.stopped == INTERRUPTED:
         raise Interrupted(report)
     return report

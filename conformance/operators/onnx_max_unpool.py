@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from conformance.operators.attributes import Attribute
+from conformance.operators.call_convention import CallConvention
 from conformance.operators.clause import Clause, Reading, ruling
 from conformance.operators.disputed import choosing
 from conformance.operators.examples import Example, Printed
-from conformance.operators.form import Form
 from conformance.operators.onnx_pooling import AXES
 from conformance.operators.operator import Operator, unpooling
 from conformance.operators.rule import Numbers, Rule, inferred
@@ -88,7 +88,7 @@ MAX_UNPOOL_22 = Operator(
     constants={"index_axis": 0},
     axes=AXES,
     input_names=("data", "indices"),
-    form=Form(size_input="output_shape"),
+    convention=CallConvention(size_input="output_shape"),
     rules=(
         Rule(
             "output_shape is not below the shape that is inferred",

@@ -21,9 +21,9 @@ from conformance.operators.attributes import (
     roles_of,
     wrong_constant,
 )
+from conformance.operators.call_convention import PLAIN, CallConvention
 from conformance.operators.clause import Clause
 from conformance.operators.examples import Example
-from conformance.operators.form import PLAIN, Form
 from conformance.operators.needs import Needs
 from conformance.operators.params import Params, attributes_of, params_of
 from conformance.operators.pipeline import Pipeline
@@ -75,11 +75,11 @@ class Operator:
     names the inputs in order: the data and, unless an attribute says it, the output size of an
     adaptive operator, or the indices of an unpooling. `dtypes` are the element types of the data.
     `constants` are the values of `Params`, by role, that the document fixes and has no attribute
-    for: `{"exponent": 2}`. `form` is how it hands over a call, see `form_of`. `rules` are what it
-    excludes of the numbers of an axis, though each is in its range. `clauses` are those that this
-    document adds to the shared ones. `levels` says whether its sweep has all levels of types, data
-    and numbers, few of them, where older operators of its kind have all, or the least, where
-    another differs from it in the number of axes alone. Data may be without a batch if it
+    for: `{"exponent": 2}`. `convention` is how it hands over a call, see `convention_of`. `rules`
+    are what it excludes of the numbers of an axis, though each is in its range. `clauses` are those
+    that this document adds to the shared ones. `levels` says whether its sweep has all levels of
+    types, data and numbers, few of them, where older operators of its kind have all, or the least,
+    where another differs from it in the number of axes alone. Data may be without a batch if it
     `takes_unbatched`; no case has such, a variation of calls does. The suite has its gradient, if
     there is one of its reduction, where it `has_gradient`; `of_gradient` is what its document says
     of that: fields of the step that computes it. A gradient has the operator that it is of in
@@ -97,7 +97,7 @@ class Operator:
     outputs: tuple[Output, ...] = (Output("output"),)
     dtypes: tuple[str, ...] = WIDE_FLOATS
     constants: Mapping[Role, Any] = field(default_factory=dict)
-    form: Form = PLAIN
+    convention: CallConvention = PLAIN
     rules: tuple[Rule, ...] = ()
     clauses: tuple[Clause, ...] = ()
     examples: tuple[Example, ...] = ()
@@ -215,7 +215,7 @@ class Operator:
             and needs.odd_exponents in {None, self._has_odd_exponents}
             and needs.rounds_integers in {None, self.rounds_integers}
             and needs.rest in {None, not self.leaves_no_rest}
-            and needs.split in {None, bool(self.form.split)}
+            and needs.split in {None, bool(self.convention.split)}
             and needs.scatters in {None, self.scatters}
             and all(self._is_worded(role) for role in needs.worded)
             and not any(clause.name in needs.without_clauses for clause in self.clauses)
@@ -255,17 +255,17 @@ class Operator:
         """Roles of its attributes and inputs."""
         return roles_of(self.attributes) | ({"output"} if self.takes_output_size else set())
 
-    def form_of(self, attributes: Mapping[str, Any]) -> Form:
-        """Return the form of a call with some attributes: `form`, in the layout that they choose.
+    def convention_of(self, attributes: Mapping[str, Any]) -> CallConvention:
+        """Return `convention`, in the layout that the attributes of a call choose.
 
         A layout that the document does not have is that of channels second.
         """
         if self.attribute("channels_last") is None:
-            return self.form
+            return self.convention
         last = self._meaning("channels_last", attributes) is True
-        if self.form.channels_last is last:
-            return self.form  # a call in the usual layout needs no copy
-        return replace(self.form, channels_last=last)
+        if self.convention.channels_last is last:
+            return self.convention  # a call in the usual layout needs no copy
+        return replace(self.convention, channels_last=last)
 
     @property
     def publisher(self) -> str:

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from conformance.operators.attributes import Attribute
+from conformance.operators.call_convention import CallConvention
 from conformance.operators.clause import Clause, Reading, StepWrap, ruling
-from conformance.operators.form import Form
 from conformance.operators.onnx_pooling import (
     AXES,
     CEIL,
@@ -31,7 +31,7 @@ _INPUTS = (
     Attribute("x_zero_point", "input_zero_point", "Inputs, x_zero_point"),
     Attribute("y_zero_point", "output_zero_point", "Inputs, y_zero_point", samples=_Y_ZERO_POINTS),
 )
-_FORM = Form(
+_CONVENTION = CallConvention(
     numbers=("x_scale", "x_zero_point", "y_scale", "y_zero_point"),
     number_shape=(),
     scales=("x_scale", "y_scale"),
@@ -104,7 +104,7 @@ def _operator(name: str, attributes: tuple[Attribute, ...], **others: Any) -> Op
         document=f"ORT {name}-1",
         reduction=AVERAGE,
         attributes=(*attributes, *_INPUTS),
-        form=_FORM,
+        convention=_CONVENTION,
         axes=AXES,
         levels="least",
         has_gradient=False,

@@ -26,7 +26,7 @@ from conformance.backends.program.protocol import (
 )
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS
-from conformance.operators.form import PLAIN
+from conformance.operators.call_convention import PLAIN
 from conformance.process import Launch
 from conformance.process.transport import Ended, Silent, Transport
 from conformance.record.words import in_words
@@ -100,8 +100,8 @@ class ProbeSession:
         """Return the next call as bytes; `extra` is added to it and to what describes inputs."""
         self._running()
         operator, attributes = OPERATORS.get(request.operator), request.attributes
-        form = PLAIN if operator is None else operator.form_of(attributes)
-        inputs, attributes = form.given(request.inputs, attributes)
+        convention = PLAIN if operator is None else operator.convention_of(attributes)
+        inputs, attributes = convention.given(request.inputs, attributes)
         message = write_call(self._next, request.operator, inputs, attributes)
         self._next += 1
         return _with(message, extra)
