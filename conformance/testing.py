@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from conformance.api.check import Asked, run
+from conformance.api.check import CheckPlan, run
 from conformance.api.expected_failures import CAUSE
 from conformance.api.reasoned_lines import of_no_vector
 from conformance.backends import Backend
@@ -66,7 +66,9 @@ def vectors(
     choose nothing.
     """
     settings = Settings.of(Settings(operators=operators or None, variations=NONE), options)
-    tests = selected(_opened(None if path is None else Path(path).resolve()), Asked.of(settings))
+    tests = selected(
+        _opened(None if path is None else Path(path).resolve()), CheckPlan.of(settings)
+    )
     return pytest.mark.parametrize("vector", tests, ids=[test.id for test in tests])
 
 
@@ -109,7 +111,7 @@ class Causes:
 class VectorTest:
     """A vector to be checked.
 
-    `file` holds it as vector `number`. `asked` is what is asked of all tests of a backend, and
+    `file` holds it as vector `number`. `plan` is what is asked of all tests of a backend, and
     `announced` says, by verdict, how this one may fail and why; it may not conform if it
     `must_fail`. `causes` is one for all tests of a backend. `skipped` is the reason for which it is
     not called, "" if it is.
@@ -117,7 +119,7 @@ class VectorTest:
 
     file: VectorFile
     number: int
-    asked: Asked
+    plan: CheckPlan
     announced: Mapping[str, Announced]
     causes: Causes
     must_fail: bool
@@ -164,7 +166,7 @@ class VectorTest:
 
         Raises UsageError if the backend does not work, or no longer.
         """
-        report = run(runner, [self.vector], self.asked.alone, name=name)
+        report = run(runner, [self.vector], self.plan.alone, name=name)
         if not report.results:
             raise UsageError(report.stopped)
         return report
@@ -211,7 +213,7 @@ class VectorTest:
     @property
     def _expected_causes(self) -> Mapping[str, str]:
         """The causes whose failures are expected, each with the reason."""
-        return self.asked.expected.of(CAUSE) if self.asked.expected else {}
+        return self.plan.expected.of(CAUSE) if self.plan.expected else {}
 
     def _reproducing(self, report: Report) -> Sequence[str]:
         """Return the causes, of those whose failures are expected, that reproduce this one."""
@@ -219,9 +221,9 @@ class VectorTest:
         return reproduced(report, [self.vector], causes).get(self.id, ()) if causes else ()
 
 
-def selected(files: VectorSet, asked: Asked) -> list[VectorTest]:
+def selected(files: VectorSet, plan: CheckPlan) -> list[VectorTest]:
     """Return the tests of some vectors; see `vectors` for the settings and for UsageError."""
-    settings, expected = asked.settings, asked.expected
+    settings, expected = plan.settings, plan.expected
     announced, unmatched = expected.announced(_ids(files)) if expected else ({}, ())
     if settings.operators_asked:
         unmatched = of_no_vector(unmatched, [file.operator for file in files])
@@ -233,7 +235,7 @@ def selected(files: VectorSet, asked: Asked) -> list[VectorTest]:
     selections = chosen(
         files.files, settings.operators, settings.select, settings.tier, settings.shard
     )
-    _, skips = asked.without_skipped(files.files, selections)
+    _, skips = plan.without_skipped(files.files, selections)
     if skips and skips.unmatched:
         raise UsageError(f"{skips.path}: no vector matches {phrases.named(skips.unmatched)}")
     skipped = {each.id: each.reason for each in skips.vectors} if skips else {}
@@ -241,7 +243,7 @@ def selected(files: VectorSet, asked: Asked) -> list[VectorTest]:
         VectorTest(
             file,
             number,
-            asked,
+            plan,
             announced.get(file.ids[number], {}),
             causes,
             file.ids[number] in must_fail,

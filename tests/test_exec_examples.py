@@ -10,7 +10,7 @@ import sys
 import pytest
 from support.paths import EXAMPLES, ROOT
 
-from conformance.api.check import Asked, run
+from conformance.api.check import CheckPlan, run
 from conformance.backends.program.external import External
 from conformance.backends.program.isolated import Isolated
 from conformance.backends.program.probe import probe
@@ -98,8 +98,8 @@ def test_it_conforms_on_all_it_supports(command, language):
     if not list((ROOT / "vectors").glob("*.h5")):
         pytest.skip("the shipped vectors are not there")
     with Isolated(External(command).launch, timeout=60) as runner:
-        asked = Asked.of(Settings(operators=OPERATORS, tier="smoke"))
-        report = run(runner, asked=asked, name="example")
+        plan = CheckPlan.of(Settings(operators=OPERATORS, tier="smoke"))
+        report = run(runner, plan=plan, name="example")
     assert report.ok, report.problems
     ran = [each for each in report.results if each.verdict != "unsupported"]
     assert {each.verdict for each in ran} == {"conforms"}

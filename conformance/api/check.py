@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from conformance.api.expected_failures import CAUSE, ExpectedFailures
-from conformance.api.floors import Floored
+from conformance.api.floors import SupportFloors
 from conformance.api.large import check_large, fitting
 from conformance.api.skips import Skipping
 from conformance.backends import Backend
@@ -38,21 +38,21 @@ _ARGUMENTS = re.compile(r"positional arguments?\b|takes no arguments|unexpected 
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CheckPlan:
     """Settings, with what their texts and files say; UsageError for what is wrong there."""
 
     settings: Settings
-    floored: Floored | None
+    floors: SupportFloors | None
     pins: Mapping[str, str]
     expected: ExpectedFailures | None
     skip: Skipping | None
     variations: Sequence[str] | None
 
     @property
-    def alone(self) -> Asked:
+    def alone(self) -> CheckPlan:
         """What is asked of one vector, of which nobody says that it is expected to fail."""
         settings = replace(self.settings, operators=None, select=None, shard=None, tier=TIERS[-1])
-        return replace(self, settings=settings, expected=None, skip=None, floored=None)
+        return replace(self, settings=settings, expected=None, skip=None, floors=None)
 
     def without_skipped(
         self, sources: Sequence[Source], selected: list[Selected]
@@ -64,7 +64,7 @@ class Asked:
         return self.skip.applied(sources, selected, self.pins, of_some=asked)
 
     @classmethod
-    def of(cls, settings: Settings) -> Asked:
+    def of(cls, settings: Settings) -> CheckPlan:
         """Look at settings: whatever the backend is, they are wrong or right."""
         path, further = settings.expected_failures, settings.skip
         expected = None if path is None else ExpectedFailures.read(path)
@@ -73,7 +73,7 @@ class Asked:
             to_skip = ExpectedFailures.read(further, "file of vectors to skip")
         return cls(
             settings,
-            Floored.parse(settings),
+            SupportFloors.parse(settings),
             pins_of(settings.profile, settings.require),
             expected,
             Skipping.of(expected, to_skip),
@@ -124,13 +124,13 @@ def check(
             raise UsageError("tier large is made as it is run: leave out the vectors")
         vectors = large_sources()
         settings = replace(settings, diagnose="none", variations=NONE)
-    asked = Asked.of(settings)
+    plan = CheckPlan.of(settings)
     named = name or (backend if isinstance(backend, str) else name_of(backend))
     if settings.cluster is not None:
         from conformance.api.check_on_cluster import check_on_cluster  # noqa: PLC0415 - rarely used
 
         with opened(vectors, settings.operators) as sources:
-            return check_on_cluster(called, sources, asked, name=named, progress=progress)
+            return check_on_cluster(called, sources, plan, name=named, progress=progress)
     with (
         calling(called, settings) as runner,
         opened(vectors, settings.operators) as sources,
@@ -138,7 +138,7 @@ def check(
         runner.ready()  # an engine's start is not the time of its vectors
         # Now: what is called in this process may be another after the run.
         start = start_of(called, runner, settings)
-        report = run(runner, sources, asked, name=named, progress=progress)
+        report = run(runner, sources, plan, name=named, progress=progress)
 
         def search(report: Report) -> Report:
             return searched(
@@ -200,14 +200,14 @@ def with_causes(report: Report, settings: Settings, search: Callable[[Report], R
 def run(
     runner: Runner,
     vectors: Vectors = None,
-    asked: Asked | None = None,
+    plan: CheckPlan | None = None,
     *,
     name: str,
     progress: Counts | None = None,
 ) -> Report:
     """Return the report of a run by a runner that is open, without likely causes; see `check`."""
-    asked = asked or Asked.of(Settings())
-    settings, expected, floored = asked.settings, asked.expected, asked.floored
+    plan = plan or CheckPlan.of(Settings())
+    settings, expected, floors = plan.settings, plan.expected, plan.floors
     with opened(vectors, settings.operators) as sources:
         unused = runner.unused(_ids(sources)) if isinstance(runner, StoredResults) else ()
         started, clock = datetime.now(UTC), perf_counter()
@@ -216,10 +216,10 @@ def run(
         )
         if isinstance(runner, StoredResults):
             selected = _asked(runner, selected)
-        if floored is not None:
+        if floors is not None:
             whole = chosen(sources, settings.operators, settings.select, settings.tier)
-            floored.check(ids_by_operator(whole))
-        selected, skips = asked.without_skipped(sources, selected)
+            floors.check(ids_by_operator(whole))
+        selected, skips = plan.without_skipped(sources, selected)
         notes = []
         if unused:
             notes.append(f"{len(unused):,} results are stored for no vector, {unused[0]} for one")
@@ -232,17 +232,17 @@ def run(
         smoke = "--tier smoke, " * (settings.tier != "smoke")
         tally = Run(
             runner,
-            asked.pins,
+            plan.pins,
             tick,
             settings.max_failures,
             announced,
             failing(allow_extensions=settings.allow_extensions),
-            asked.variations,
+            plan.variations,
             f"Quicker: {smoke}--operator NAME, or --jobs 2.",
         ).all(selected)
         report = tally.report(
             [part.source for part in selected],
-            asked.pins,
+            plan.pins,
             backend=name,
             vectors=vectors_used(selected),
             allow_extensions=settings.allow_extensions,
@@ -258,7 +258,7 @@ def run(
         _refuse_wrong_signature(report)
         if expected is not None:
             report = expected.applied(report, _ids(sources), _reproduced(report, sources, expected))
-    return _finished(report, floored)
+    return _finished(report, floors)
 
 
 def _refuse_wrong_signature(report: Report) -> None:
@@ -282,10 +282,10 @@ def _refuse_wrong_signature(report: Report) -> None:
         )
 
 
-def _finished(report: Report, floored: Floored | None) -> Report:
+def _finished(report: Report, floors: SupportFloors | None) -> Report:
     """Return a report with its floors, or raise it where the run was interrupted."""
-    if floored is not None:
-        report = floored.applied(report)
+    if floors is not None:
+        report = floors.applied(report)
     if report.stopped == INTERRUPTED:
         raise Interrupted(report)
     return report

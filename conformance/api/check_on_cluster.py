@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from time import perf_counter
 
-from conformance.api.check import Asked, Interrupted, calling, run, searched, start_of, with_causes
+from conformance.api.check import (
+    CheckPlan,
+    Interrupted,
+    calling,
+    run,
+    searched,
+    start_of,
+    with_causes,
+)
 from conformance.api.merge import merge
 from conformance.backends import Backend
 from conformance.backends.named_backend import NamedBackend, parsed
@@ -32,7 +40,7 @@ class _Check:
 
     backend: str | bytes
     name: str
-    asked: Asked
+    plan: CheckPlan
 
     @property
     def callee(self) -> Backend | NamedBackend:
@@ -43,13 +51,13 @@ class _Check:
 def check_on_cluster(
     backend: Backend | NamedBackend,
     sources: Sequence[Source],
-    asked: Asked,
+    plan: CheckPlan,
     *,
     name: str,
     progress: Counts | None = None,
 ) -> Report:
     """Return the report of a check on the cluster that its settings name; see `check`."""
-    settings = asked.settings
+    settings = plan.settings
     assert settings.cluster is not None
     files = [source for source in sources if isinstance(source, VectorFile)]
     if len(files) < len(sources):
@@ -59,7 +67,7 @@ def check_on_cluster(
     if settings.max_failures or settings.shard:
         raise UsageError("a cluster runs every shard: leave out shard and max_failures")
     text = backend.text if isinstance(backend, NamedBackend) else pickled(backend)
-    there = replace(asked, settings=replace(settings, cluster=None, isolate=True))
+    there = replace(plan, settings=replace(settings, cluster=None, isolate=True))
     selected = chosen(files, settings.operators, settings.select, settings.tier)
     total = sum(len(part.numbers) for part in selected)
     began = perf_counter()
@@ -116,16 +124,16 @@ def _by_name(
 
 def _run(shard: str, check: _Check, contents: Sequence[bytes]) -> Report:
     """Return the report of a shard, on a worker."""
-    settings = replace(check.asked.settings, shard=shard)
-    asked = replace(check.asked, settings=settings)
+    settings = replace(check.plan.settings, shard=shard)
+    plan = replace(check.plan, settings=settings)
     with _opened(contents) as files, calling(check.callee, settings) as runner:
         runner.ready()
-        return run(runner, files, asked, name=check.name)
+        return run(runner, files, plan, name=check.name)
 
 
 def _search(merged: tuple[Report, int], check: _Check, contents: Sequence[bytes]) -> Report:
     """Return a report of so many shards with its causes, on a worker, where the backend is."""
-    (report, shards), settings, backend = merged, check.asked.settings, check.callee
+    (report, shards), settings, backend = merged, check.plan.settings, check.callee
     with _opened(contents) as files, calling(backend, settings) as runner:
         start = start_of(backend, runner, settings)
         return searched(report, files, runner, start, settings, shards=shards)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from conformance.api.check import Asked, check, ids_by_operator
+from conformance.api.check import CheckPlan, check, ids_by_operator
 from conformance.api.releases import Release
 from conformance.backends import Backend, engine_version
 from conformance.errors import UsageError
@@ -100,15 +100,15 @@ def compare(
     if not named:
         raise UsageError("no backends to compare")
     settings = Settings.of(settings, options)
-    asked = Asked.of(settings)
+    plan = CheckPlan.of(settings)
     releases: list[Release] = []
     averages: dict[str, RevealedAverage] = {}
     stopped = False
     with opened(vectors, settings.operators) as sources:
         selected = chosen(sources, settings.operators, settings.select, settings.tier)
-        if asked.floored is not None:
-            asked.floored.check(ids_by_operator(selected))
-        selected, skips = asked.without_skipped(sources, selected)
+        if plan.floors is not None:
+            plan.floors.check(ids_by_operator(selected))
+        selected, skips = plan.without_skipped(sources, selected)
         started = datetime.now(UTC).isoformat(timespec="seconds")
         try:
             for name, backend in named.items():

@@ -26,7 +26,7 @@ _FORM = (
 
 
 @dataclass(frozen=True, slots=True)
-class Floored:
+class SupportFloors:
     """Floors that were parsed, with the ids of the vectors that conform in the baseline."""
 
     floors: tuple[Floor, ...] = ()
@@ -35,15 +35,15 @@ class Floored:
     conforming: frozenset[str] = field(default_factory=frozenset)
 
     @classmethod
-    def parse(cls, asked: Settings) -> Floored | None:
+    def parse(cls, settings: Settings) -> SupportFloors | None:
         """Return what was asked for, None if nothing was; UsageError where that is wrong."""
-        given = asked.min_supported
+        given = settings.min_supported
         texts = [given] if isinstance(given, str | int) else list(given)
         floors = tuple(dict.fromkeys(floor_named(text) for text in texts))
-        strict = asked.strict_unsupported
-        if asked.baseline is not None:
-            path = os.fspath(asked.baseline)
-            return cls(floors, strict, path, _conforming_in(path, asked.shard))
+        strict = settings.strict_unsupported
+        if settings.baseline is not None:
+            path = os.fspath(settings.baseline)
+            return cls(floors, strict, path, _conforming_in(path, settings.shard))
         return cls(floors, strict) if floors or strict else None
 
     def check(self, ids: Mapping[str, Collection[str]]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from conformance.api.check import Asked, run
+from conformance.api.check import CheckPlan, run
 from conformance.backends.runner import InProcess
 from conformance.batch import Ints
 from conformance.executors import completed
@@ -275,8 +275,8 @@ def _caught_by(vector: Vector, catch: Catch) -> Catch:
 
 def _as_a_whole(catch: Catch, fault: Fault, vectors: Sequence[Vector]) -> Catch:
     """Judge a whole run: its answers must agree on the readings."""
-    asked = Asked.of(Settings(tier="exhaustive"))
-    report = run(InProcess(faulty(fault)), vectors, asked, name=fault.name)
+    plan = CheckPlan.of(Settings(tier="exhaustive"))
+    report = run(InProcess(faulty(fault)), vectors, plan, name=fault.name)
     failed = {result.id for result in report.results if result.verdict in report.failing}
     if failed:
         # An exception is right only under a reading that the other vectors rule out.

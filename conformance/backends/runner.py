@@ -242,22 +242,22 @@ class InProcess(OneByOne):
 
 
 def given(batch: Batch, index: int) -> tuple[Sequence[Array], Mapping[str, Any]]:
-    """Return inputs and attributes of a vector in the form of its document: see `Form`."""
+    """Return inputs and attributes of a vector as its document hands them over."""
     inputs, attributes = batch.inputs[index], batch.attributes[index]
-    form = operator_named(batch.operator).form_of(attributes)
-    return (inputs, attributes) if form.is_plain else form.given(inputs, attributes)
+    convention = operator_named(batch.operator).convention_of(attributes)
+    return (inputs, attributes) if convention.is_plain else convention.given(inputs, attributes)
 
 
 def taken(batch: Batch, index: int, answer: Answer) -> Answer:
-    """Return an answer of a backend with its outputs as vectors have them: see `Form`."""
-    form = operator_named(batch.operator).form_of(batch.attributes[index])
-    if not form.channels_last:
+    """Return an answer of a backend with its outputs as vectors have them: see `CallConvention`."""
+    convention = operator_named(batch.operator).convention_of(batch.attributes[index])
+    if not convention.channels_last:
         return answer
     outputs = []
     for output in answer.outputs:
         if output.data is not None:
             array = np.frombuffer(output.data, dtype_of(output.dtype)).reshape(output.shape)
-            array = form.array_taken(array)
+            array = convention.array_taken(array)
             output = Returned(output.dtype, array.shape, array.tobytes())  # noqa: PLW2901
         outputs.append(output)
     return answer._replace(outputs=tuple(outputs))

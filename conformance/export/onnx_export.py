@@ -185,7 +185,7 @@ def _node(vector: Vector) -> Node:
     elif params.auto_pad != "explicit" and pads is not None:
         attributes.pop(pads.key, None)  # ONNX has none beside auto_pad
     try:
-        return node_of(operator, *operator.form.given(case.inputs, attributes))
+        return node_of(operator, *operator.convention.given(case.inputs, attributes))
     except Unsupported as error:
         raise Inexpressible(str(error)) from None
 

@@ -18,7 +18,7 @@ from conformance.batch import KINDS, Batch
 from conformance.errors import UsageError
 from conformance.export.limits import Limits, limits
 from conformance.judging.tied_indices import indices_of_value
-from conformance.operators import Form, operator_named
+from conformance.operators import CallConvention, operator_named
 from conformance.vector import TIED, Array
 
 KEY: Final = "pooling-conformance vectors"
@@ -82,15 +82,15 @@ def cases_of(batch: Batch, tensors: Tensors) -> Iterator[dict[str, Any]]:
     within = _limits(batch)
     bounds = np.searchsorted(batch.outcome_vector, np.arange(len(batch) + 1)).tolist()
     for vector, vector_id in enumerate(batch.ids):
-        form = operator.form_of(batch.attributes[vector])
-        inputs, attributes = form.given(batch.inputs[vector], batch.attributes[vector])
+        convention = operator.convention_of(batch.attributes[vector])
+        inputs, attributes = convention.given(batch.inputs[vector], batch.attributes[vector])
         yield {
             "id": vector_id,
             "operator": batch.operator,
             "attributes": attributes,
             "inputs": [tensors.name(array) for array in inputs],
             "accepted": [
-                _accepted(batch, outcome, within, form, tensors)
+                _accepted(batch, outcome, within, convention, tensors)
                 for outcome in range(bounds[vector], bounds[vector + 1])
             ],
             "clauses": batch.clauses[vector],
@@ -106,7 +106,7 @@ def _accepted(
     batch: Batch,
     outcome: int,
     within: Mapping[tuple[int, int], Limits],
-    form: Form,
+    convention: CallConvention,
     tensors: Tensors,
 ) -> dict[str, Any]:
     """Return the JSON of an outcome."""
@@ -117,14 +117,16 @@ def _accepted(
     row, arithmetic = int(batch.outcome_expected[outcome]), int(batch.outcome_arithmetic[outcome])
     if row >= 0:
         accepted["outputs"] = [
-            _output(batch, each, within[each, arithmetic], form, tensors)
+            _output(batch, each, within[each, arithmetic], convention, tensors)
             for each in range(row, row + batch.outputs)
         ]
     return accepted
 
 
-def _output(batch: Batch, row: int, within: Limits, form: Form, tensors: Tensors) -> dict[str, str]:
-    """Return the names of the tensors that say what an output must be, in the form of the call.
+def _output(
+    batch: Batch, row: int, within: Limits, convention: CallConvention, tensors: Tensors
+) -> dict[str, str]:
+    """Return the names of the tensors that say what an output must be, as it is handed over.
 
     Limits and masks that add nothing are left out.
     """
@@ -134,7 +136,7 @@ def _output(batch: Batch, row: int, within: Limits, form: Form, tensors: Tensors
     values, addends = columns.values[part], columns.addends[part]
 
     def name(flat: Array) -> str:
-        return tensors.name(form.array_given(flat.reshape(shape)))
+        return tensors.name(convention.array_given(flat.reshape(shape)))
 
     output = {"expected": name(values)}
     limits_of = {"lower": name(within.lower), "upper": name(within.upper)}
@@ -144,7 +146,7 @@ def _output(batch: Batch, row: int, within: Limits, form: Form, tensors: Tensors
         output["mask"] = name(within.mask)
     tied = np.flatnonzero(addends == TIED)
     if tied.size:
-        places = np.argsort(form.array_given(np.arange(values.size).reshape(shape)).ravel())
+        places = np.argsort(convention.array_given(np.arange(values.size).reshape(shape)).ravel())
         whose, indices = indices_of_value(batch, row, tied)
         output["ties"] = tensors.name(np.stack([places[tied[whose]], indices], axis=1))
     return output

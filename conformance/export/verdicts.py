@@ -43,12 +43,12 @@ def cases_with_answers(
         operator = operator_named(batch.operator)
         for index, case in enumerate(cases_of(few, tensors)):
             vector = vector_at(few, index)
-            form = operator.form_of(vector.case.attributes)
+            convention = operator.convention_of(vector.case.attributes)
             answers = list(_answers(vector))
             case["answers"] = [
                 {
                     "outputs": answer
-                    and [tensors.name(form.array_given(output)) for output in answer],
+                    and [tensors.name(convention.array_given(output)) for output in answer],
                     "conforms": conforms,
                 }
                 for answer, conforms in zip(

@@ -86,10 +86,10 @@ class FaultyBackend:
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Array | Outputs:
         """Compute one case."""
-        form = OPERATORS[operator].form_of(attributes)
-        arrays, taken = form.taken([np.asarray(array) for array in inputs], attributes)
+        convention = OPERATORS[operator].convention_of(attributes)
+        arrays, taken = convention.taken([np.asarray(array) for array in inputs], attributes)
         outputs = self.of(operator)(arrays, taken)
-        return as_returned(tuple(map(form.array_given, outputs)))
+        return as_returned(tuple(map(convention.array_given, outputs)))
 
     def of(self, operator: str) -> FaultyOperator:
         """Return one operator with the faults."""

@@ -13,10 +13,10 @@ import numpy as np
 from conformance.errors import InvalidCase
 from conformance.operators.attributes import AUTO_PADS, ROUNDINGS, Attribute
 from conformance.operators.axis import Axis
+from conformance.operators.call_convention import CallConvention
 from conformance.operators.clause import Clause, Reading
 from conformance.operators.clauses import clauses_of, disputed_of, under
 from conformance.operators.examples import Example, Printed
-from conformance.operators.form import Form
 from conformance.operators.needs import Needs
 from conformance.operators.operator import (
     ALL_TYPES,
@@ -58,9 +58,9 @@ __all__ = [
     "UNPOOLING",
     "Attribute",
     "Axis",
+    "CallConvention",
     "Clause",
     "Example",
-    "Form",
     "Needs",
     "Operator",
     "Output",
@@ -115,11 +115,11 @@ def contradicts_document(vector: Vector) -> str:
 def as_called(case: Case) -> tuple[tuple[Array, ...], dict[str, Any]]:
     """Return the inputs and attributes that a backend gets for a case, as its document has them.
 
-    They are those of the case, but for documents of another form: cases have channels second and
-    every number among the attributes.
+    They are those of the case, but for documents of another call convention: cases have channels
+    second and every number among the attributes.
     """
-    form = operator_named(case.operator).form_of(case.attributes)
-    return form.given(case.inputs, case.attributes)
+    convention = operator_named(case.operator).convention_of(case.attributes)
+    return convention.given(case.inputs, case.attributes)
 
 
 def evaluate(
@@ -144,8 +144,8 @@ def evaluate(
     check_readings(chosen)
     definition = operator_named(operator)
     given = [np.asarray(array) for array in inputs]
-    form = definition.form_of(attributes)
-    arrays, attributes = form.taken(given, attributes)
+    convention = definition.convention_of(attributes)
+    arrays, attributes = convention.taken(given, attributes)
     params = definition.validate(arrays, attributes)
     data, *others = own_inputs(operator, arrays)
     undefined = undefined_as_a_whole(definition, params, (data, *others))
@@ -168,4 +168,4 @@ def evaluate(
             f"kernel {list(params.kernel)} is larger than the padded input: nothing to pool"
         )
     outputs = pipeline.values(data, plan, definition.gradient_or_indices(arrays))
-    return as_returned(tuple(map(form.array_given, outputs)))
+    return as_returned(tuple(map(convention.array_given, outputs)))

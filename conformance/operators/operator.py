@@ -21,9 +21,9 @@ from conformance.operators.attributes import (
     roles_of,
     wrong_constant,
 )
+from conformance.operators.call_convention import PLAIN, CallConvention
 from conformance.operators.clause import Clause
 from conformance.operators.examples import Example
-from conformance.operators.form import PLAIN, Form
 from conformance.operators.params import Params, attributes_of, params_of
 from conformance.operators.pipeline import Pipeline
 from conformance.operators.reduction import AVERAGE, MAXIMUM, NORM, Reduction
@@ -74,9 +74,9 @@ class Operator:
     names the inputs in order: the data and, unless an attribute says it, the output size of an
     adaptive operator, or the indices of an unpooling. `dtypes` are the element types of the data.
     `constants` are the values of `Params`, by role, that the document fixes and has no attribute
-    for: `{"exponent": 2}`. `form` is how it hands over a call, see `form_of`. `rules` are what it
-    excludes of the numbers of an axis, though each is in its range. `clauses` are those that this
-    document adds to the shared ones. `levels` says whether its sweep has all levels of types, data
+    for: `{"exponent": 2}`. `convention` is how it hands over a call, see `convention_of`. `rules`
+    are what it excludes of the numbers of an axis, though each is in its range. `clauses` are those
+    that this document adds to the shared ones. `levels` says whether its sweep has all levels of types, data
     and numbers, few of them, where older operators of its kind have all, or the least, where
     another differs from it in the number of axes alone. Data may be without a batch if it
     `takes_unbatched`; no case has such, a variation of calls does. The suite has its gradient, if
@@ -96,7 +96,7 @@ class Operator:
     outputs: tuple[Output, ...] = (Output("output"),)
     dtypes: tuple[str, ...] = WIDE_FLOATS
     constants: Mapping[Role, Any] = field(default_factory=dict)
-    form: Form = PLAIN
+    convention: CallConvention = PLAIN
     rules: tuple[Rule, ...] = ()
     clauses: tuple[Clause, ...] = ()
     examples: tuple[Example, ...] = ()
@@ -186,17 +186,17 @@ class Operator:
         """Roles of its attributes and inputs."""
         return roles_of(self.attributes) | ({"output"} if self.takes_output_size else set())
 
-    def form_of(self, attributes: Mapping[str, Any]) -> Form:
-        """Return the form of a call with some attributes: `form`, in the layout that they choose.
+    def convention_of(self, attributes: Mapping[str, Any]) -> CallConvention:
+        """Return `convention`, in the layout that the attributes of a call choose.
 
         A layout that the document does not have is that of channels second.
         """
         if self.attribute("channels_last") is None:
-            return self.form
+            return self.convention
         last = self.meaning("channels_last", attributes) is True
-        if self.form.channels_last is last:
-            return self.form  # a call in the usual layout needs no copy
-        return replace(self.form, channels_last=last)
+        if self.convention.channels_last is last:
+            return self.convention  # a call in the usual layout needs no copy
+        return replace(self.convention, channels_last=last)
 
     @property
     def publisher(self) -> str:

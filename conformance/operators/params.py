@@ -25,7 +25,7 @@ class Params:
     cells of the data's axes (of an unpooling, of the output's) from `index_axis` on (negative: from
     the end), in `storage_order`. An integer less its zero point, times its scale, is the number
     that it stands for. `nan` says what a NaN does in a maximum. `channels_last` says that the
-    caller has channels last: the data here have them second all the same, see `Form`.
+    caller has channels last: the data here have them second all the same, see `CallConvention`.
     `activation` clamps the first output. `accumulator` says whether the caller asks for sums in a
     type wider than that of the data, or in that.
     """

@@ -205,13 +205,13 @@ def _of_windows(name: str, attributes: Mapping[str, Any]) -> Operator:
     operator = OPERATORS.get(name)
     if (
         operator is None
-        or not operator.form.is_plain
+        or not operator.convention.is_plain
         or operator.is_adaptive
         or operator.scatters
         or operator.outputs[0].dtype
     ):
         raise Unsupported(f"operator {name}")
-    if not operator.form_of(attributes).is_plain:
+    if not operator.convention_of(attributes).is_plain:
         raise Unsupported("data with channels last")
     sized = operator.attribute("fixed_output")
     if sized is not None and sized.key in attributes:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from conformance.api.check import Asked
+from conformance.api.check import CheckPlan
 from conformance.api.expected_failures import INCONSISTENT
 from conformance.backends.choose_runner import runner_of
 from conformance.backends.named_backend import parsed
@@ -64,18 +64,18 @@ class VectorTests:
             files = self._stack.enter_context(
                 open_vectors(options.get("vectors"), options.get("operators"))
             )
-            asked = Asked.of(_settings(options))
-            expected, self.floored = asked.expected, asked.floored
-            self.tests = selected(files, asked)
+            plan = CheckPlan.of(_settings(options))
+            expected, self.floors = plan.expected, plan.floors
+            self.tests = selected(files, plan)
             self.expected_inconsistent = expected.of(INCONSISTENT) if expected else {}
             """Clauses whose readings are announced as inconsistent, with the reasons."""
             self.may_pass = expected.may_pass if expected else ()
             """Lines about clauses that need not come true."""
-            if self.floored:
+            if self.floors:
                 ids: dict[str, list[str]] = {}
                 for test in self.tests:
                     ids.setdefault(test.file.operator, []).append(test.id)
-                self.floored.check(ids)
+                self.floors.check(ids)
             self.all_vectors = sum(map(len, files))
             self._selected_ids = _take_ids(config, {test.id for test in self.tests})
 

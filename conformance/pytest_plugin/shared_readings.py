@@ -84,8 +84,8 @@ class ReadingsItem(Item):
 def problems_of(tests: VectorTests, results: Sequence[Result]) -> tuple[list[str], list[str]]:
     """Return the problems of some results as a whole: unexpected ones, and expected ones."""
     report = _report(tests, results)
-    if tests.floored is not None:
-        report = tests.floored.applied(report)
+    if tests.floors is not None:
+        report = tests.floors.applied(report)
     merged = merge({"the session": report})
     inconsistent = {
         clause.clause: phrases.followed(clause)[0]
@@ -94,7 +94,7 @@ def problems_of(tests: VectorTests, results: Sequence[Result]) -> tuple[list[str
     }
     announced = tests.expected_inconsistent
     expected = [f"{clause}: {announced[clause]}" for clause in inconsistent if clause in announced]
-    none_right = merged.none_right if tests.tests[0].asked.expected else ""
+    none_right = merged.none_right if tests.tests[0].plan.expected else ""
     problems = [said] if (said := merged.vacuous or none_right) else []
     if merged.support is not None and merged.missed_floors:
         problems += [
@@ -124,7 +124,7 @@ def problems_of(tests: VectorTests, results: Sequence[Result]) -> tuple[list[str
 
 def _report(tests: VectorTests, results: Sequence[Result]) -> Report:
     """Return some results as the report of the only shard of a run."""
-    asked = tests.tests[0].asked
+    plan = tests.tests[0].plan
     skipped = tuple(
         SkippedVector(test.id, test.file.operator, test.skipped)
         for test in tests.tests
@@ -143,16 +143,16 @@ def _report(tests: VectorTests, results: Sequence[Result]) -> Report:
         diagnoses=(),
         repeated=None,
         expectations=None,
-        required=asked.pins,
-        allow_extensions=asked.settings.allow_extensions,
-        operators=asked.settings.operators_asked,
+        required=plan.pins,
+        allow_extensions=plan.settings.allow_extensions,
+        operators=plan.settings.operators_asked,
         not_run=tests.all_vectors - len(results),
         stopped="" if len(results) + len(skipped) == len(tests.tests) else "incomplete",
         notes=(),
         seconds=0.0,
         backend_seconds=0.0,
         shard="1/1",
-        skips=Skips(asked.skip.path, skipped) if asked.skip else None,
+        skips=Skips(plan.skip.path, skipped) if plan.skip else None,
     )
 
 

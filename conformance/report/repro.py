@@ -74,7 +74,7 @@ def _names(case: Case) -> list[str]:
     """Return a name for each input that a backend gets for a case."""
     operator = OPERATORS[case.operator]
     _, *others = own_inputs(operator.name, operator.input_names)
-    own = ["data", *others, *operator.form.numbers, operator.form.size_input]
+    own = ["data", *others, *operator.convention.numbers, operator.convention.size_input]
     inputs, _ = as_called(case)
     return [*(["gradient"] if case.gradient is not None else []), *own][: len(inputs)]
 
@@ -87,7 +87,7 @@ def _evidence(result: Result) -> Iterator[str]:
             if worst.number == 0:  # which a backend may have returned alone
                 yield f"first = {_FIRST}"
             place = f"got[{worst.number}]" if worst.number else "first"
-        place_given = OPERATORS[result.operator].form_of(result.attributes).place_given
+        place_given = OPERATORS[result.operator].convention_of(result.attributes).place_given
         index = ", ".join(map(str, place_given(worst.index)))
         expected = exact(worst.expected, result.worst_dtype)
         yield f'print({place}[{index}], "instead of {expected}")'

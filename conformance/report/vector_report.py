@@ -8,7 +8,13 @@ import numpy as np
 
 from conformance.dtypes import name_of
 from conformance.errors import InvalidCase, UsageError
-from conformance.operators import CLAUSES, Form, Operator, contradicts_document, operator_named
+from conformance.operators import (
+    CLAUSES,
+    CallConvention,
+    Operator,
+    contradicts_document,
+    operator_named,
+)
 from conformance.operators.attributes import complete
 from conformance.record.words import attribute_in_words
 from conformance.report import document as doc
@@ -69,8 +75,8 @@ def _heading(vector: Vector, operator: Operator) -> Iterator[doc.Block]:
         inputs[-1] = f"indices {name_of(case.inputs[-1].dtype)}"
     if operator.is_adaptive and len(case.own_inputs) > 1:
         inputs[-1] = f"output size {words.shape(case.own_inputs[1].ravel().tolist())}"
-    form = operator.form_of(case.attributes)
-    handed_over = "" if form.is_plain else f"handed over {_form(form)}"
+    convention = operator.convention_of(case.attributes)
+    handed_over = "" if convention.is_plain else f"handed over {_convention(convention)}"
     pattern = f"pattern {case.pattern}" if case.pattern else ""
     facts = [*inputs, handed_over, pattern, f"tier {case.tier}"]
     yield doc.Paragraph(f"{case.operator}: " + " · ".join(filter(None, facts)))
@@ -82,11 +88,11 @@ def _heading(vector: Vector, operator: Operator) -> Iterator[doc.Block]:
         yield doc.Paragraph(doc.Span(f"tags {', '.join(case.tags)}", "quiet"))
 
 
-def _form(form: Form) -> str:
+def _convention(convention: CallConvention) -> str:
     """Say how a call is handed over."""
-    if form.size_input:
-        return f"with {form.size_input} as an input"
-    return "with channels last" if form.channels_last else "in another form"
+    if convention.size_input:
+        return f"with {convention.size_input} as an input"
+    return "with channels last" if convention.channels_last else "in another form"
 
 
 def _origin(vector: Vector, operator: Operator) -> str:

@@ -186,8 +186,8 @@ def _direct(backend, case):
         warnings.simplefilter("error")
         try:
             outputs = outputs_of(backend(case.operator, *as_called(case)))
-            form = OPERATORS[case.operator].form_of(case.attributes)
-            return tuple(map(form.array_taken, outputs))
+            convention = OPERATORS[case.operator].convention_of(case.attributes)
+            return tuple(map(convention.array_taken, outputs))
         except Exception:  # noqa: BLE001 - a fault may fail in any way
             return Raised()
 

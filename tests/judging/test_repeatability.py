@@ -7,7 +7,7 @@ import pytest
 from support.fakes import check_varied as check
 from support.fakes import pool, ramp, right, vector
 
-from conformance.api.check import Asked, Interrupted, run
+from conformance.api.check import CheckPlan, Interrupted, run
 from conformance.backends.runner import InProcess
 from conformance.settings import Settings
 
@@ -161,6 +161,6 @@ class TestFailing:
             return right(*case) + 1
 
         report = run(
-            InProcess(backend), vectors(), Asked.of(Settings(variations="none")), name="wrong"
+            InProcess(backend), vectors(), CheckPlan.of(Settings(variations="none")), name="wrong"
         )
         assert (report.repeated, next(numbers)) == (None, 6)

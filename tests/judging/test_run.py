@@ -6,7 +6,7 @@ import pytest
 from support.fakes import right, vector
 
 from conformance import Interrupted, check
-from conformance.api.check import Asked, run
+from conformance.api.check import CheckPlan, run
 from conformance.backends.runner import InProcess
 from conformance.judging import tally
 from conformance.settings import Settings
@@ -44,7 +44,7 @@ def heard(backend, **options):
     runner = Recorded(backend)
     try:
         report = run(
-            runner, VECTORS, Asked.of(Settings(variations="none", **options)), name="backend"
+            runner, VECTORS, CheckPlan.of(Settings(variations="none", **options)), name="backend"
         )
     except Interrupted as interrupted:
         report = interrupted.report

@@ -41,14 +41,14 @@ def vector(acc_type, cells=CELLS, dtype="float16"):
 def test_what_follows_from_the_type_is_handed_over_where_a_case_says_nothing(dtype, default):
     inputs, attributes = as_called(vector(None, [1, 2], dtype).case)
     assert attributes["acc_type"] == default
-    assert "acc_type" not in OPERATOR.form.taken(inputs, attributes)[1]
+    assert "acc_type" not in OPERATOR.convention.taken(inputs, attributes)[1]
 
 
 def test_what_a_case_says_is_handed_over():
     for word in ("FP16", "FP32"):
         inputs, attributes = as_called(vector(word).case)
         assert attributes["acc_type"] == word
-        taken = OPERATOR.form.taken(inputs, attributes)[1]
+        taken = OPERATOR.convention.taken(inputs, attributes)[1]
         assert taken.get("acc_type", "FP32") == word
 
 

@@ -155,7 +155,7 @@ def test_an_activation_is_always_handed_over(activation):
     inputs, attributes = as_called(case)
     assert attributes["fused_activation_function"] == (activation or "NONE")
     assert not {"scale", "zero_point"} & set(attributes)
-    taken = OPERATORS[AVERAGE].form.taken(inputs, attributes)[1]
+    taken = OPERATORS[AVERAGE].convention.taken(inputs, attributes)[1]
     usual = {key: value for key, value in case.attributes.items() if value != "NONE"}
     assert taken == usual
 

@@ -208,25 +208,25 @@ def test_torch_takes_sizes_less_than_a_stride_from_the_inferred_one(size, is_tak
 class TestOutputShapeAsAnInput:
     """It is an attribute of cases, and an input of calls."""
 
-    form = OPERATORS[ONNX].form
+    convention = OPERATORS[ONNX].convention
     inputs = np.ones((2, 3, 4), np.float32), np.zeros((2, 3, 4), np.int64)
 
     def test_it_comes_last_with_batch_and_channels(self):
-        given, attributes = self.form.given(self.inputs, {**ROW, "output_shape": [9]})
+        given, attributes = self.convention.given(self.inputs, {**ROW, "output_shape": [9]})
         assert [*map(np.shape, given)] == [(2, 3, 4), (2, 3, 4), (3,)]
         assert (given[2].tolist(), given[2].dtype, attributes) == ([2, 3, 9], np.int64, ROW)
-        taken, back = self.form.taken(given, attributes)
+        taken, back = self.convention.taken(given, attributes)
         assert (len(taken), back) == (2, {**ROW, "output_shape": [9]})
 
     def test_without_it_there_are_two_inputs(self):
-        given, attributes = self.form.given(self.inputs, ROW)
+        given, attributes = self.convention.given(self.inputs, ROW)
         assert (len(given), attributes) == (2, ROW)
-        assert self.form.taken(given, attributes)[1] == ROW
+        assert self.convention.taken(given, attributes)[1] == ROW
 
     @pytest.mark.parametrize("shape", [[1, 3, 9], [2, 1, 9], [2], []])
     def test_another_batch_or_other_channels_are_refused(self, shape):
         with pytest.raises(InvalidCase, match="must be int64, and start with"):
-            self.form.taken((*self.inputs, np.array(shape, np.int64)), ROW)
+            self.convention.taken((*self.inputs, np.array(shape, np.int64)), ROW)
 
 
 def test_an_unpooling_has_no_gradient_and_no_windows():

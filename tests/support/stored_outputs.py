@@ -49,4 +49,4 @@ def text(error):
 
 def looked_up(stored, vectors, **options):
     """Return the report of stored results."""
-    return api.run(stored, vectors, api.Asked.of(Settings(**options)), name="stored")
+    return api.run(stored, vectors, api.CheckPlan.of(Settings(**options)), name="stored")

@@ -35,12 +35,12 @@ def missing(package: str) -> Iterator[None]:
 def known_operator(name: str, own: str = "") -> Operator:
     """Return an operator by name; Unsupported if there is none that an adapter translates.
 
-    Of those whose calls have another form, or whose output size is an attribute, these are the ones
+    Of those with another call convention, or whose output size is an attribute, these are the ones
     of the publisher `own`.
     """
     operator = OPERATORS.get(name)
     is_own = name.partition("-")[0] == own
-    if operator is None or not (is_own or operator.form.is_plain):
+    if operator is None or not (is_own or operator.convention.is_plain):
         raise Unsupported(f"operator {name}")
     named = operator.attribute("output") is not None
     if named and not is_own:

@@ -43,12 +43,12 @@ def backend(
     if operator not in OPERATORS:
         raise ValueError(f"no operator {operator!r}")
     definition = OPERATORS[operator]
-    form = definition.form_of(attributes)
-    inputs, attributes = form.taken(inputs, attributes)
+    convention = definition.convention_of(attributes)
+    inputs, attributes = convention.taken(inputs, attributes)
     params = definition.validate(inputs, attributes)
     data, *others = own_inputs(operator, inputs)
     if definition.scatters:
-        return form.array_given(_unpooled(data, others[0], params))
+        return convention.array_given(_unpooled(data, others[0], params))
     rounds = definition.rounds_integers or data.dtype in _FLOATS
     if definition.reduction.sums and not rounds:
         raise ValueError(f"{operator} of {data.dtype}: no document says how integers round")
@@ -57,14 +57,14 @@ def backend(
     axes = _divided(params) if definition.is_adaptive else _slid(params)
     if definition.forward is not None:
         reduction = definition.forward.reduction
-        return form.array_given(_gradient(inputs[0], data, axes, reduction, params))
+        return convention.array_given(_gradient(inputs[0], data, axes, reduction, params))
     pooled = _pooled(data, axes, definition, params)
     if params.activation != "none":
         pooled = _activated(pooled, params)
-    first = form.array_given(pooled)
+    first = convention.array_given(pooled)
     if definition.has_indices and definition.reduction.combine is np.maximum:
         indices = _indices(data, axes, params, definition.reduction.empty(data.dtype))
-        return first, form.array_given(indices)
+        return first, convention.array_given(indices)
     return first
 
 

@@ -11,7 +11,7 @@ from conformance.backends.program.program import Program
 from conformance.backends.program.protocol import ProtocolError, shown
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS
-from conformance.operators.form import PLAIN
+from conformance.operators.call_convention import PLAIN
 from conformance.process import Launch
 from conformance.process.transport import Ended, Silent
 from conformance.record.words import in_words
@@ -57,8 +57,8 @@ class ProbedProgram(Program):
         """Return the answer to a case."""
         self._delivery = delivery
         operator = OPERATORS.get(case.operator)
-        form = PLAIN if operator is None else operator.form_of(case.attributes)
-        call = form.given(case.inputs, case.attributes)
+        convention = PLAIN if operator is None else operator.convention_of(case.attributes)
+        call = convention.given(case.inputs, case.attributes)
         answer = self.call(case.operator, *call, limit=_LIMIT, timeout=self.timeout)
         if not self.alive:
             raise Broken(f"it announces {described(answer)}")

@@ -92,7 +92,7 @@ class StoredResults(OneByOne):
     def _id_of(self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
         """Return the id of a case: all but the name of its data can be told from the case."""
         try:
-            own, taken = OPERATORS[operator].form_of(attributes).taken(inputs, attributes)
+            own, taken = OPERATORS[operator].convention_of(attributes).taken(inputs, attributes)
             case = case_of(operator, taken, own, pattern="unknown")
         except (IndexError, KeyError, TypeError, ValueError) as error:
             raise LookupError(f"{self.path}: no vector of the suite is called like this") from error

@@ -76,7 +76,7 @@ def broken(
     stated = complete(operator.attributes, given, data.shape[2:])
     for attribute in operator.attributes:
         key = attribute.key
-        if attribute.required and key not in operator.form.optional:
+        if attribute.required and key not in operator.convention.optional:
             rest = {name: value for name, value in given.items() if name != key}
             why = "left out though required"
             yield Broken(key, why, why, why, attribute, rest, inputs)
@@ -87,7 +87,7 @@ def broken(
                 changed = {**given, key: sizes}
                 yield Broken(key, NO_WINDOWS, NO_WINDOWS, where, attribute, changed, inputs)
         wrong_values = _wrong_values(attribute, stated, axes)
-        if key in operator.form.split:  # which has an attribute for each number, and no more
+        if key in operator.convention.split:  # which has an attribute for each number, and no more
             wrong_values = (wrong for wrong in wrong_values if wrong.rule == "too small")
         for value, rule, how, exactly, fixed in wrong_values:
             changed = {**given, key: value}

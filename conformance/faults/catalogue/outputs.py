@@ -27,7 +27,7 @@ from conformance.faults.concerns import GRADIENTS
 from conformance.faults.fault import BACKWARD, Fault
 from conformance.faults.wraps import OnOutputs
 from conformance.operators import pipeline as steps
-from conformance.operators.form import Form
+from conformance.operators.call_convention import CallConvention
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, Windows
 from conformance.operators.windows import ceil_div
@@ -144,7 +144,7 @@ _WRITTEN = {
 
 # A layout that an attribute chooses --------------------------------------------------------------
 
-_LAST = Form(channels_last=True)
+_LAST = CallConvention(channels_last=True)
 
 
 def _taken_as_other(*, last: bool) -> Fault:

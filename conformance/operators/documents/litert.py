@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from conformance.operators.attributes import Attribute
+from conformance.operators.call_convention import CallConvention
 from conformance.operators.clause import Clause, Reading, ruling
 from conformance.operators.examples import Example, printed_numbers
-from conformance.operators.form import Form
 from conformance.operators.operator import Operator, sliding
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
@@ -62,7 +62,7 @@ _ATTRIBUTES = (
         of_types=("int8", "uint8"),
     ),
 )
-_FORM = Form(
+_FORM = CallConvention(
     channels_last=True,
     split={
         "filter": ("filter_height", "filter_width"),
@@ -200,7 +200,7 @@ def _operator(kind: str, reduction: Any, *, steps: dict[str, Any], **others: Any
         reduction=reduction,
         pipeline=sliding(reduction, resolve=_of_one_encoding, clamp=clamped, **steps),
         attributes=_ATTRIBUTES,
-        form=_FORM,
+        convention=_FORM,
         axes=(2, 2),
         levels="few",
         has_gradient=False,

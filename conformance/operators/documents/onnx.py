@@ -9,9 +9,9 @@ from typing import Any
 from conformance.dtypes import WIDE_FLOATS
 from conformance.operators.attributes import Attribute
 from conformance.operators.axis import Axis
+from conformance.operators.call_convention import CallConvention
 from conformance.operators.clause import Clause, Reading, ruling
 from conformance.operators.examples import printed_unpooling
-from conformance.operators.form import Form
 from conformance.operators.indices import ChosenIndex
 from conformance.operators.operator import Operator, Output, sliding, unpooling, whole
 from conformance.operators.params import Params
@@ -354,7 +354,7 @@ OPERATORS = (
         # "Indices are linear, i.e. computed considering the tensor as flattened 1-D tensor".
         constants={"index_axis": 0},
         input_names=("data", "indices"),
-        form=Form(size_input="output_shape"),
+        convention=CallConvention(size_input="output_shape"),
         rules=(
             Rule(
                 "output_shape is not below the shape that is inferred",

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from conformance.operators.attributes import Attribute
+from conformance.operators.call_convention import CallConvention
 from conformance.operators.clause import Clause, Reading, ruling
 from conformance.operators.documents.onnx import (
     AXES,
@@ -17,7 +18,6 @@ from conformance.operators.documents.onnx import (
     WINDOW_CLAUSES,
     window_attributes,
 )
-from conformance.operators.form import Form
 from conformance.operators.operator import Operator, sliding, whole
 from conformance.operators.reduction import AVERAGE, RoundedMean
 from conformance.operators.wraps import choosing
@@ -32,7 +32,7 @@ _INPUTS = (
     Attribute("x_zero_point", "input_zero_point", "Inputs, x_zero_point"),
     Attribute("y_zero_point", "output_zero_point", "Inputs, y_zero_point", samples=_Y_ZERO_POINTS),
 )
-_FORM = Form(
+_FORM = CallConvention(
     numbers=("x_scale", "x_zero_point", "y_scale", "y_zero_point"),
     number_shape=(),
     scales=("x_scale", "y_scale"),
@@ -103,7 +103,7 @@ def _operator(name: str, attributes: tuple[Attribute, ...], **others: Any) -> Op
         document=f"ORT {name}-1",
         reduction=AVERAGE,
         attributes=(*attributes, *_INPUTS),
-        form=_FORM,
+        convention=_FORM,
         axes=AXES,
         levels="least",
         has_gradient=False,

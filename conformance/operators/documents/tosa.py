@@ -9,8 +9,8 @@ from typing import Any
 from conformance.dtypes import FLOATS8
 from conformance.operators.attributes import Attribute
 from conformance.operators.axis import Axis
+from conformance.operators.call_convention import CallConvention
 from conformance.operators.clause import Clause, ruling
-from conformance.operators.form import Form
 from conformance.operators.operator import Operator, sliding
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
@@ -164,7 +164,7 @@ OPERATORS = (
         ),
         pipeline=sliding(AVERAGE, reduce=_mean),
         constants={"include_pad": False},
-        form=Form(
+        convention=CallConvention(
             channels_last=True,
             numbers=("input_zp", "output_zp"),
             of_types={
@@ -209,7 +209,7 @@ OPERATORS = (
             ),
         ),
         pipeline=sliding(MAXIMUM, reduce=maximum_as_asked),
-        form=Form(channels_last=True),
+        convention=CallConvention(channels_last=True),
         clauses=(
             _PADS,
             _ruling(

@@ -1,14 +1,14 @@
-"""The form in which a document hands over a call."""
+"""How a document hands over a call."""
 
 import numpy as np
 import pytest
 
 from conformance import as_called, check
 from conformance.operators import OPERATORS, evaluate, vector_of
-from conformance.operators.form import PLAIN, Form
+from conformance.operators.call_convention import PLAIN, CallConvention
 from conformance.vectorfile import open_vectors
 
-LAST = Form(channels_last=True, numbers=("a", "b"), of_types={"t": {"int8": ("I",)}})
+LAST = CallConvention(channels_last=True, numbers=("a", "b"), of_types={"t": {"int8": ("I",)}})
 
 
 def test_a_plain_form_changes_nothing():
@@ -38,18 +38,18 @@ def test_the_place_of_an_element_is_that_of_the_backend():
 
 
 def has_own_form(operator):
-    return not operator.form.is_plain or operator.attribute("channels_last") is not None
+    return not operator.convention.is_plain or operator.attribute("channels_last") is not None
 
 
 @pytest.mark.parametrize("name", [name for name in OPERATORS if has_own_form(OPERATORS[name])])
 def test_vectors_hold_what_their_document_computes(name):
-    """Called as a backend is, each gives what was expected, in the form of the document."""
+    """Called as a backend is, each gives what was expected, as the document hands it over."""
     with open_vectors(None, [name]) as files:
         vectors = [vector for file in files for vector in file if vector.case.tier == "smoke"]
     for vector in vectors[::4]:
         if vector.outcomes[0].kind == "values":
-            form = OPERATORS[name].form_of(vector.case.attributes)
-            expected = form.array_given(vector.values[0].outputs[0].values)
+            convention = OPERATORS[name].convention_of(vector.case.attributes)
+            expected = convention.array_given(vector.values[0].outputs[0].values)
             got = evaluate(name, *as_called(vector.case))
             assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
             assert vector_of(vector.case).clauses == vector.clauses
@@ -85,7 +85,7 @@ def test_what_is_no_number_of_the_type_stays_an_attribute(value):
 
 @pytest.mark.parametrize("value", [3, None, "ab", {}])
 def test_what_is_no_list_stays_an_attribute(value):
-    split = Form(split={"k": ("kh", "kw")})
+    split = CallConvention(split={"k": ("kh", "kw")})
     assert split.given((np.zeros((1, 1, 1)),), {"k": value})[1] == {"k": value}
 
 

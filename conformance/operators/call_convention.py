@@ -1,8 +1,8 @@
 """How a document hands over a call: the layout of its arrays, and numbers that are inputs.
 
 Everything else here knows calls whose data have channels second and whose numbers are attributes:
-that is how cases are stored, judged and reported. A backend gets the form of the document, and its
-answers come back in it.
+that is how cases are stored, judged and reported. A backend gets a call as the document hands it
+over, and its answers come back so.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from conformance.vector import Array
 
 
 @dataclass(frozen=True)
-class Form:
+class CallConvention:
     """How a document hands over a call.
 
     With `channels_last`, data and outputs have shape (N, d1..dr, C); an attribute may choose it,
-    see `Operator.form_of`. `numbers` are the keys of attributes that are inputs instead, after the
-    data, each an array of `number_shape` with the one number, of type float32 if the key is one of
-    `scales`, else of the data's type. Those that are `optional` may be left out by the document;
-    here, none is. `split` are the keys of lists that are an attribute for each spatial axis
-    instead: by key, theirs. `size_input` is the key of a list of sizes of spatial axes that is an
-    input instead, the last, where it is given: the whole shape of the output, int64, batch and
+    see `Operator.convention_of`. `numbers` are the keys of attributes that are inputs instead,
+    after the data, each an array of `number_shape` with the one number, of type float32 if the key
+    is one of `scales`, else of the data's type. Those that are `optional` may be left out by the
+    document; here, none is. `split` are the keys of lists that are an attribute for each spatial
+    axis instead: by key, theirs. `size_input` is the key of a list of sizes of spatial axes that is
+    an input instead, the last, where it is given: the whole shape of the output, int64, batch and
     channels first. `of_types` are attributes that no call leaves out: by key, the values that are
     allowed for each type of the data, the first of which is handed over unless a case says another.
     """
@@ -137,7 +137,7 @@ class Form:
         return _moved(array, -1, 1) if self.channels_last else array
 
 
-PLAIN = Form()
+PLAIN = CallConvention()
 
 
 def _moved(array: Array, source: int, place: int) -> Array:
