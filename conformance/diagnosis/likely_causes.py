@@ -20,6 +20,8 @@ from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.search import Fit, Search
 from conformance.diagnosis.statements import Failures
 from conformance.diagnosis.trial import Trial
+from conformance.faults.catalogue import CATALOGUE
+from conformance.faults.fault import Fault
 from conformance.faults.planted import LARGEST
 from conformance.progress import Progress
 from conformance.record.report import Diagnosis, Proof
@@ -33,7 +35,9 @@ def diagnose(
     conforming: Sequence[Vector],
     readings: Readings,
     *,
+    catalogue: Sequence[Fault] = CATALOGUE,
     first: Sequence[Claim] = (),
+    enumerated: bool = True,
     laboratory: Laboratory | None = None,
     unasked: str = "the backend was not asked",
     progress: Progress | None = None,
@@ -43,7 +47,8 @@ def diagnose(
     `failing` are vectors that do not conform with the outputs of the backend, `conforming` are
     vectors that do, as varied as can be. `readings` are
     those of disputed clauses that the backend follows, as far as they are known, or give them
-    per vector. The causes of other operators come `first`. `progress` counts failures. In a
+    per vector. The causes of other operators come `first`, then faults of the `catalogue` and, if
+    they are to be `enumerated`, whatever atoms make. `progress` counts failures. In a
     `laboratory`, causes are confirmed or refuted, and rules are learned for what no fault explains;
     without one, `unasked` says why. The last diagnoses name nothing where failures are left over:
     one for exceptions, one for wrong values and so on. A cause that explains only what others do is
@@ -55,7 +60,8 @@ def diagnose(
 
     searched, others = _not_too_many(failing)
     some = thinned([s for s in searched if _is_small(s.vector.case)], limits.COMMON_SAMPLES)
-    candidates = Candidates(first=first, common=[*of_common_numbers(some, of)])
+    common = (*of_common_numbers(some, of),) if enumerated else ()
+    candidates = Candidates(catalogue, first, enumerated, common)
     predictions = Predictions(of, laboratory.budget if laboratory is not None else None)
     search = Search(
         [*map(predictions.observation, searched)],

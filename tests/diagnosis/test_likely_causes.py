@@ -165,17 +165,15 @@ def test_failures_that_look_different_are_unknown_apart():
     of: dict[str, list[Vector]] = {"same_lower": [], "same_upper": [], "valid": []}
     for probe in light_probes("AvgPool-1"):
         of.setdefault(probe.case.attributes.get("auto_pad", ""), []).append(probe)
-    rng = np.random.default_rng(0)
-    right = [(v, v.values[0].outputs[0].values) for v in of["same_lower"]]
-    wrong = [(v, (rng.random(each.shape).astype(each.dtype),)) for v, each in right]
+    with np.errstate(over="ignore"):
+        wrong = [(v, (v.values[0].outputs[0].values * 3 + 7,)) for v in of["same_lower"]]
     raised = [(probe, None) for probe in of["same_upper"][:4]]
     failing = samples_from(wrong + raised)
-    *found, values, exceptions = diagnose(failing, of["valid"], {})
+    values, exceptions = diagnose(failing, of["valid"], {}, catalogue=(), enumerated=False)
     assert "the padding mode is same_lower" in values.condition
     assert "auto_pad=same_lower" not in exceptions.condition
     assert "an exception was raised" in exceptions.summary
-    explained = sum(each.explained for each in (*found, values))
-    assert (explained, exceptions.explained) == (len(wrong), len(raised))
+    assert (values.explained, exceptions.explained) == (len(wrong), len(raised))
 
 
 @pytest.mark.slow("others set apart what is of unknown cause")
@@ -190,7 +188,7 @@ def test_most_failures_of_unknown_cause_are_set_apart_from_the_others():
         for v in (*of_type, other)
     ]
     known = [v for v in probes if v not in {*of_type, other}]
-    most, one = diagnose(samples_from(wrong), known, {})
+    most, one = diagnose(samples_from(wrong), known, {}, catalogue=())
     assert (most.explained, one.explained) == (len(of_type), 1)
     assert "the type is float64" in most.condition
     assert "the type is bfloat16" in one.condition
