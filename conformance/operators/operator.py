@@ -76,9 +76,9 @@ class Operator:
     `constants` are the values of `Params`, by role, that the document fixes and has no attribute
     for: `{"exponent": 2}`. `convention` is how it hands over a call, see `convention_of`. `rules`
     are what it excludes of the numbers of an axis, though each is in its range. `clauses` are those
-    that this document adds to the shared ones. `levels` says whether its sweep has all levels of types, data
-    and numbers, few of them, where older operators of its kind have all, or the least, where
-    another differs from it in the number of axes alone. Data may be without a batch if it
+    that this document adds to the shared ones. `levels` says whether its sweep has all levels of
+    types, data and numbers, few of them, where older operators of its kind have all, or the least,
+    where another differs from it in the number of axes alone. Data may be without a batch if it
     `takes_unbatched`; no case has such, a variation of calls does. The suite has its gradient, if
     there is one of its reduction, where it `has_gradient`; `of_gradient` is what its document says
     of that: fields of the step that computes it. A gradient has the operator that it is of in
