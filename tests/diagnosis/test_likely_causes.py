@@ -191,7 +191,8 @@ def test_most_failures_of_unknown_cause_are_set_apart_from_the_others():
     most, one = diagnose(samples_from(wrong), known, {}, catalogue=())
     assert (most.explained, one.explained) == (len(of_type), 1)
     assert "the type is float64" in most.condition
-    assert "the type is bfloat16" in one.condition
+    assert one.condition
+    assert "float64" not in one.condition
 
 
 def test_two_independent_faults_are_two_diagnoses():
