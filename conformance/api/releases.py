@@ -10,32 +10,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from conformance.api.failure_groups import FailureGroup, failure_groups
-from conformance.record.report import Report, Verdict
+from conformance.record.report import NOTHING_RUN, Report, Verdict
 
 Counts = Mapping[str, Mapping[str, Counter[Verdict]]]
 """Vectors by operator, element type of the first input, and verdict."""
-
-_NOTHING_RUN = Report(
-    backend="",
-    started="",
-    versions={},
-    vectors=(),
-    tier="",
-    shard="",
-    required={},
-    readings=(),
-    undefined=(),
-    accuracy=(),
-    diagnoses=(),
-    repeated=None,
-    expectations=None,
-    not_run=0,
-    stopped="",
-    notes=(),
-    seconds=0.0,
-    backend_seconds=0.0,
-    results=(),
-)
 
 
 class Failures(NamedTuple):
@@ -62,7 +40,7 @@ class Release:
     backend: str
     version: str = ""
     problem: str = ""
-    summary: Report = _NOTHING_RUN
+    summary: Report = NOTHING_RUN
     ok: bool = False
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     counts: Counts = field(default_factory=dict)

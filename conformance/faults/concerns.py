@@ -18,6 +18,9 @@ from conformance.operators.needs import (
 )
 from conformance.operators.operator import Operator
 
+_IN_PLANES = 2
+"""The first axis of the data that indices count, if they count the cells of a plane."""
+
 
 def _can_mean_odd_exponents(operator: Operator) -> bool:
     exponent = operator.attribute("exponent")
@@ -30,7 +33,7 @@ def _has_words_for_rounding(operator: Operator) -> bool:
 
 
 def _counts_planes(operator: Operator) -> bool:
-    return "index_axis" not in operator.roles and operator.constants.get("index_axis") == 2
+    return "index_axis" not in operator.roles and operator.constants.get("index_axis") == _IN_PLANES
 
 
 EVERY: Needs = ()

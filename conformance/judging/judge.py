@@ -112,7 +112,7 @@ def _judge(batch: Batch, answers: Answers, pins: Mapping[str, str]) -> Judged:
         outcomes = [row for row in rows if allowed[row]] or rows
         explanations[vector] = explain_mismatch(batch, answers, compared, vector, outcomes)
     for vector in np.flatnonzero(against_pins).tolist():
-        before, possible = explanations.get(vector, Explanation()), unpinned[vector].tobytes()
+        before, possible = explanations.get(vector, _NOT_EXPLAINED), unpinned[vector].tobytes()
         why = (
             explain_excused(before.why, batch.operator, possible, batch.clauses[vector])
             if excused[vector]

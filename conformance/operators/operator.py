@@ -35,8 +35,6 @@ ALL_TYPES = (*WIDE_FLOATS, *INTEGERS)
 
 
 Comparison = Literal["exact", "bound"]
-_IN_PLANES = 2
-"""The first axis of the data that indices count, if they count the cells of a plane."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ they ran in make no difference.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from conformance.api.expected_failures import INCONSISTENT
 from conformance.api.merge import merge
 from conformance.pytest_plugin.items import NAME, READINGS, RESULT, Item, VectorTests
 from conformance.record.jsonl import decoded
-from conformance.record.report import Report, Result, SkippedVector, Skips
+from conformance.record.report import NOTHING_RUN, Report, Result, SkippedVector, Skips
 from conformance.report import phrases
 from conformance.testing import DoesNotConform
 
@@ -130,27 +131,15 @@ def _report(tests: VectorTests, results: Sequence[Result]) -> Report:
         for test in tests.tests
         if test.skipped
     )
-    return Report(
+    return replace(
+        NOTHING_RUN,
         backend=tests.backend,
-        started="",
-        versions={},
-        vectors=(),
-        tier="",
         results=results,
-        readings=(),
-        undefined=(),
-        accuracy=(),
-        diagnoses=(),
-        repeated=None,
-        expectations=None,
         required=plan.pins,
         allow_extensions=plan.settings.allow_extensions,
         operators=plan.settings.operators_asked,
         not_run=tests.all_vectors - len(results),
         stopped="" if len(results) + len(skipped) == len(tests.tests) else "incomplete",
-        notes=(),
-        seconds=0.0,
-        backend_seconds=0.0,
         shard="1/1",
         skips=Skips(plan.skip.path, skipped) if plan.skip else None,
     )

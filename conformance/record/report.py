@@ -889,3 +889,27 @@ class Report(Footer, Header):
             refused = result.verdict == "conforms" and not result.returned
             only_right_refusals &= refused and not result.excused
         return "" if only_right_refusals else f"nothing {said}"
+
+
+NOTHING_RUN = Report(
+    backend="",
+    started="",
+    versions={},
+    vectors=(),
+    tier="",
+    shard="",
+    required={},
+    readings=(),
+    undefined=(),
+    accuracy=(),
+    diagnoses=(),
+    repeated=None,
+    expectations=None,
+    not_run=0,
+    stopped="",
+    notes=(),
+    seconds=0.0,
+    backend_seconds=0.0,
+    results=(),
+)
+"""A report in which nothing was run, to be given what is known."""

@@ -16,6 +16,7 @@ from conformance.operators import OPERATORS, vector_of
 from conformance.record.jsonl import told
 from conformance.record.report import (
     FAILURES,
+    NOTHING_RUN,
     RETURNED,
     VERDICTS,
     Accuracy,
@@ -328,12 +329,9 @@ def real(backend=upper, **options):
 def made(*found, **others):
     """Return a report of some results, which are all of their vectors."""
     by_operator = Counter(each.operator for each in found)
-    known = dict.fromkeys(("readings", "undefined", "accuracy", "diagnoses", "notes"), ())
-    known |= dict.fromkeys(("started", "shard", "stopped"), "") | {"backend": "b"}
-    known |= {"repeated": None, "expectations": None, "versions": {}, "required": {}}
-    known |= {"not_run": 0, "seconds": 0.0, "backend_seconds": 0.0, "tier": "standard"}
-    known["vectors"] = tuple(VectorsUsed(name, "", "", n, n) for name, n in by_operator.items())
-    return Report(results=found, **known | others)
+    used = tuple(VectorsUsed(name, "", "", n, n) for name, n in by_operator.items())
+    known = {"backend": "b", "tier": "standard", "vectors": used, "results": found}
+    return replace(NOTHING_RUN, **known | others)
 
 
 def result(name, verdict="conforms", operator="AvgPool-1", *, detail="", **others):

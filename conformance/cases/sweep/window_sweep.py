@@ -99,9 +99,9 @@ def _few(factors: levels.Factors, operator: Operator) -> levels.Factors:
     if operator.levels != "all":
         few |= _FEWER_LEVELS
     return {
-        name: tuple(level for level in few.get(name, levels) if level in levels and level != ABSENT)
-        or levels[:1]
-        for name, levels in factors.items()
+        name: tuple(level for level in few.get(name, every) if level in every and level != ABSENT)
+        or every[:1]
+        for name, every in factors.items()
     }
 
 
