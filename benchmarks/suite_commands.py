@@ -27,7 +27,7 @@ READ = (
     "for file in open_vectors(unchecked=True).files:\n"
     "    columns = ColumnFile(Path(file.path))\n"
     "    columns.load()\n"
-    "    columns.unload()\n"
+    "    columns.close()\n"
 )
 """Reads every column of the shipped suite, one file at a time."""
 _FUZZ = "fuzz numpy --max-examples 3000 --seed 1 --database {folder}"

@@ -1,12 +1,14 @@
 """An untrusted HDF5 file as plain columns: everything is checked before it is allocated.
 
-HDF5 is asked once, for the structure and where the chunks lie. They are read and inflated here,
-with a limit: the filters of libhdf5 grow a buffer for as long as a chunk goes on. Each chunk that
-is read again has to be what it was, so what was checked once stays true.
+HDF5 is asked once, for the structure and where the chunks lie, by another process where crafted
+bytes may crash it. Chunks are read and inflated here, with a limit: the filters of libhdf5 grow a
+buffer for as long as a chunk goes on, and go on reading behind one that is too short. Each chunk
+that is read again has to be what it was, so what was checked once stays true.
 """
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +42,7 @@ _OPTIONAL = {"header_digest": str}  # files of before have none
 class _Column:
     """One dataset that passed all checks: `places` are the first byte and the bytes of each chunk.
 
-    It keeps some chunks decoded, and a hash of each one that was read.
+    It keeps a hash of each chunk that was read.
     """
 
     path: str
@@ -48,7 +50,6 @@ class _Column:
     chunk: int = 0
     filters: tuple[int, ...] = ()
     places: list[tuple[int, int]] = field(default_factory=list)
-    kept: dict[int, Array] = field(default_factory=dict)
     hashes: dict[int, int] = field(default_factory=dict)
 
 
@@ -56,26 +57,24 @@ class ColumnFile(Closable):
     """The attributes and columns of one file; every method raises only VectorFileError.
 
     `attributes` are the root attributes (strings and integers). A file that was closed is opened
-    again where it is read. It `keeps` what was decoded, or the last chunk of each column.
+    again where it is read; while it is open the last chunk of each column is kept. What HDF5 was
+    asked goes to another process with it, if it is closed then: that one asks HDF5 nothing.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.keeps = False
         self._stream: BinaryIO | None = None
-        self._resident: dict[str, Array] = {}
-        self._found: dict[str, _Column] = {}
+        self._loaded: dict[str, Array] = {}
+        self._kept: dict[str, tuple[int, Array]] = {}
         self._size = self._chunks = 0
         with self._hdf5() as file:
             self.attributes = self._read_attributes(file)
 
-    @property
+    @cached_property
     def _columns(self) -> dict[str, _Column]:
         """The columns, which are looked at once they are asked for: that takes a while."""
-        if not self._found:
-            with self._hdf5() as file:
-                self._found = self._find_columns(h5py.h5g.open(file.id, b"/"))
-        return self._found
+        with self._hdf5() as file:
+            return self._find_columns(h5py.h5g.open(file.id, b"/"))
 
     @cached_property
     def lengths(self) -> dict[str, int]:
@@ -98,10 +97,9 @@ class ColumnFile(Closable):
             raise
 
     def close(self) -> None:
-        """Close the file and free decoded chunks, unless they are kept."""
-        if not self.keeps:
-            for column in self._found.values():
-                column.kept.clear()
+        """Close the file and free what was decoded."""
+        self._loaded.clear()
+        self._kept.clear()
         if self._stream is not None:
             self._stream.close()
         self._stream = None
@@ -124,22 +122,15 @@ class ColumnFile(Closable):
             raise self.fail(f"damaged or not a vector file ({reason})") from error
 
     def load(self) -> None:
-        """Read every column into memory. The caller has looked at `size`."""
-        self.keeps = True
+        """Read every column into memory, until this is closed. The caller has looked at `size`."""
         for name in self.lengths:
-            self.read(name)
-
-    def unload(self) -> None:
-        """Free what was loaded: columns are read from the file again."""
-        self.keeps = False
-        self._resident.clear()
-        for column in self._found.values():
-            column.kept.clear()
+            self._loaded[name] = self.read(name)
+            self._kept.clear()
 
     def read(self, name: str, start: int = 0, stop: int | None = None) -> Array:
         """Return elements start to stop of a column, read-only, as stored; absent means empty."""
-        if name in self._resident:
-            return self._resident[name][start:stop]
+        if name in self._loaded:
+            return self._loaded[name][start:stop]
         dtype = layout.COLUMNS[name].dtype
         column = self._columns.get(name)
         if column is None:
@@ -149,19 +140,15 @@ class ColumnFile(Closable):
         done = start
         while done < stop:
             number, skip = divmod(done, column.chunk)
-            block = column.kept.get(number)
-            if block is None:
-                if not self.keeps:
-                    column.kept.clear()
+            kept, block = self._kept.get(name, (-1, out))
+            if kept != number:
                 with self.guard():
-                    block = column.kept[number] = self._decode(column, number)
+                    block = self._decode(column, number)
+                self._kept[name] = number, block
             part = block[skip : skip + stop - done]
             out[done - start : done - start + len(part)] = part
             done += len(part)
         out.flags.writeable = False
-        if self.keeps and len(out) == column.length:
-            self._resident[name] = out
-            column.kept.clear()
         return out
 
     def blocks(self, name: str) -> Iterator[Array]:
@@ -263,7 +250,6 @@ class ColumnFile(Closable):
 
     def _find_columns(self, root: Any) -> dict[str, _Column]:
         """Return the columns in a file, all of them checked."""
-        self._size = self._chunks = 0
         columns = {}
         for name, dataset in self._walk(root, ""):
             if name not in layout.COLUMNS:
@@ -307,7 +293,7 @@ class ColumnFile(Closable):
         if creation.get_layout() != h5py.h5d.CHUNKED:
             raise self.fail(f"{name} is not stored in chunks")
         self._size += length * dtype.itemsize
-        if self._size > _MAX_RATIO * self.path.stat().st_size:
+        if self._size > _MAX_RATIO * os.fstat(self._opened().fileno()).st_size:
             raise self.fail(f"{name} claims {length} elements, more than the file can hold")
         (chunk,) = creation.get_chunk()
         if chunk * dtype.itemsize > _MAX_CHUNK:

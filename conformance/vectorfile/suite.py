@@ -140,10 +140,13 @@ def _opened(
             raise UsageError(f"{where}: no vector files (*{layout.SUFFIX}) in this directory")
     else:
         paths = [where]
-    shipped = shipped_suite()
-    _survive([path for path in paths if path.resolve().parent != shipped])
-    unchanged = _unchanged([path for path in paths if path.resolve().parent == shipped])
-    files = [VectorFile(each, check_now=False, unchanged=each in unchanged) for each in paths]
+    shipped = [path for path in paths if path.resolve().parent == shipped_suite()]
+    unchanged = _unchanged(shipped)
+    examined = _examined([path for path in paths if path not in unchanged])
+    files = [
+        VectorFile(each, check_now=False, unchanged=each in unchanged, columns=examined.get(each))
+        for each in paths
+    ]
     names = operators_named(operators, list(dict.fromkeys(file.operator for file in files)))
     selected = [file for file in files if file.operator in names]
     for file in () if unchecked else selected:
@@ -173,25 +176,28 @@ def joint_digest(digests: Sequence[str]) -> str:
     return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
 
 
-def _survive(paths: Sequence[Path]) -> None:
-    """Let another process read files first; VectorFileError for one that ends it."""
+def _examined(paths: Sequence[Path]) -> dict[Path, ColumnFile]:
+    """Let another process ask HDF5 about files; VectorFileError for one that ends it."""
     if not paths:
-        return
+        return {}
     try:
-        call_separately(touch, paths, seconds=seconds_to_read(paths))
+        files = call_separately(examine, paths, seconds=seconds_to_read(paths))
+        return dict(zip(paths, files, strict=True))
     except ProcessFailed as failure:
         if len(paths) == 1:
             what = f"damaged or not a vector file (the HDF5 library {failure} on it)"
             raise VectorFileError(f"{paths[0]}: {what}") from None
-        for path in paths:
-            _survive([path])
+        return {path: file for each in paths for path, file in _examined([each]).items()}
 
 
-def touch(paths: Sequence[Path]) -> None:
+def examine(paths: Sequence[Path]) -> list[ColumnFile]:
     """Ask HDF5 for all that is asked of it; VectorFileError for the first damaged file."""
+    files = []
     for path in paths:
         with ColumnFile(path) as file:
             _ = file.lengths
+            files.append(file)
+    return files
 
 
 def _refuse_equal_ids(files: Sequence[VectorFile]) -> None:

@@ -6,8 +6,9 @@ import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +24,6 @@ from conformance.vectorfile.rows import Arrays, Rows, read_texts
 _STEP = 4096  # vectors whose ids or tiers are read together
 _BATCH = 1 << 24
 _DECODED_ONCE = 1 << 26  # bytes of columns up to which all are in memory while they are checked
-
-
-class _Content(NamedTuple):
-    """What is kept of a content that was checked: `ends` are the bytes up to each vector."""
-
-    ends: Ints
-    id_hashes: Ints
 
 
 class VectorFile(Closable):
@@ -49,16 +43,17 @@ class VectorFile(Closable):
         *,
         check_now: bool = True,
         unchanged: bool = False,
+        columns: ColumnFile | None = None,
     ) -> None:
         self.path = Path(path)
         self._last: Batch | None = None
         self._unchanged = unchanged
-        self._columns = columns = ColumnFile(self.path)
+        self._columns = columns = columns or ColumnFile(self.path)
         attributes = columns.attributes
         self.operator: str = attributes["operator"]
         self.digest: str = attributes["digest"]
-        self._length: int = columns.attributes["vectors"]
-        try:
+        self._length: int = attributes["vectors"]
+        with columns:
             if self.operator not in layout.operators():
                 raise columns.fail(f"unknown operator {self.operator[:40]!r}")
             with columns.guard():
@@ -68,39 +63,34 @@ class VectorFile(Closable):
                 raise columns.fail("the digest does not match the header: the file was changed")
             if check_now:
                 self.check()
-        finally:
-            columns.close()
 
     def check(self) -> None:
         """Check the content, unless that was done."""
-        _ = self._content
+        _ = self._ends if self._unchanged else self.id_hashes
 
     @cached_property
-    def _content(self) -> _Content:
-        columns = self._columns
-        try:
+    def _ends(self) -> Ints:
+        """The bytes up to each vector, and one more item; all but the ids is checked."""
+        with self._columns as columns:
             if small := not self._unchanged and columns.size <= _DECODED_ONCE:
                 columns.load()  # several checks look at the same chunks
             ends = check_index(columns, unchanged=self._unchanged)
             if not self._unchanged and columns.digest() != self.digest:
                 raise columns.fail("the digest does not match the content: the file was changed")
             for path in layout.TEXTS if small else ():
-                if path != "vectors/id":  # read in any file
-                    deque(self._texts(path), maxlen=0)
-            ids = list(self._texts("vectors/id"))
-            hashes = np.fromiter(map(hash, ids), np.int64, len(self))
-            if (again := first_repeated(hashes)) is not None:
-                name = ids[again[0]]
-                raise columns.fail(f"two vectors have the id {name[:200]}")
-            return _Content(ends, hashes)
-        finally:
-            columns.unload()
-            columns.close()
+                deque(self._texts(path), maxlen=0)
+            return ends
 
-    @property
+    @cached_property
     def id_hashes(self) -> Ints:
         """A hash of each id, the same for equal ids of all files in this process."""
-        return self._content.id_hashes
+        _ = self._ends
+        with self._columns as columns:
+            hashes = np.fromiter(map(hash, self._texts("vectors/id")), np.int64, len(self))
+            if (again := first_repeated(hashes)) is not None:
+                name = next(islice(self._texts("vectors/id"), again[0], None))
+                raise columns.fail(f"two vectors have the id {name[:200]}")
+            return hashes
 
     def __len__(self) -> int:
         return self._length
@@ -169,11 +159,11 @@ class VectorFile(Closable):
         return self._split(numbers, max_bytes)
 
     def _split(self, numbers: Ints, max_bytes: int) -> Iterator[Batch]:
-        content = self._content
-        ends = content.ends[1:][numbers]
+        self.check()
+        ends = self._ends[1:][numbers]
         start = 0
         while start < numbers.size:
-            limit = content.ends[numbers[start]] + max_bytes
+            limit = self._ends[numbers[start]] + max_bytes
             stop = max(int(np.searchsorted(ends, limit, side="right")), start + 1)
             batch = self._batch(numbers[start:stop])
             self._columns.close()
@@ -183,10 +173,8 @@ class VectorFile(Closable):
     def _column_of_texts(self, path: str) -> list[str]:
         """Return the values of a text column."""
         self.check()
-        try:
+        with self._columns:
             return list(self._texts(path))
-        finally:
-            self._columns.close()
 
     def _texts(self, path: str) -> Iterator[str]:
         """Yield the values of a text column as they are read."""
