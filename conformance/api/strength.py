@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -24,9 +23,7 @@ from conformance.operators.operator import Operator
 from conformance.progress import Counts
 from conformance.settings import Settings
 from conformance.vector import Vector
-from conformance.vectorfile import VectorFile
 from conformance.vectorfile.sources import (
-    InMemory,
     Source,
     Vectors,
     chosen,
@@ -91,16 +88,12 @@ class Strength:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """An operator in which a process plants faults, and vectors of it that may catch them.
-
-    `path` is that of their file, None where `source` holds them.
-    """
+    """An operator in which a process plants faults, and vectors of it that may catch them."""
 
     source: Source
     numbers: Ints
     faults: tuple[str, ...]
     idle: bool
-    path: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,10 +118,9 @@ def strength(
 
     `vectors`, `operators` and `tier` are those of `check`, `faults` the whole catalogue by
     default. `idle` also finds the vectors that add nothing, which takes a run of every fault over
-    every vector. So many `jobs` processes share the operators, if vectors are in files and faults
-    in the catalogue. `progress(done, total)` counts faults and operators. A fault is caught
-    when an answer of a backend that has it conforms under no reading, or its answers under no one
-    reading per clause.
+    every vector. So many `jobs` processes share the operators, if all faults are in the catalogue.
+    `progress(done, total)` counts faults and operators. A fault is caught when an answer of a
+    backend that has it conforms under no reading, or its answers under no one reading per clause.
     """
     started, known = perf_counter(), faults is None
     faults = CATALOGUE if faults is None else faults
@@ -144,9 +136,8 @@ def strength(
             coverage[name] = dict(getattr(source, "header", {}).get("coverage", {}))
             every += [source.ids[number] for number in selection.numbers.tolist()]
             planted = tuple(f.name for f in faults if _may_show(f, OPERATORS[name]))
-            path = source.path if isinstance(source, VectorFile) else None
-            parts.append(_Part(source, selection.numbers, planted, idle, path))
-        measured = _each(parts, by_name, jobs if known and all(p.path for p in parts) else 1)
+            parts.append(_Part(source, selection.numbers, planted, idle))
+        measured = _each(parts, by_name, jobs if known else 1)
         found = dict(_told(measured, parts, progress))
     results = [found[part] for part in parts]
     adding = frozenset(chain.from_iterable(result.adding for result in results))
@@ -185,26 +176,21 @@ def _each(
     parts: Sequence[_Part], faults: Mapping[str, Fault], jobs: int
 ) -> Iterator[tuple[_Part, _Measured]]:
     if jobs == 1 or len(parts) == 1:
-        yield from ((part, _measured(part, faults, part.source)) for part in parts)
+        yield from ((part, _measured(part, faults)) for part in parts)
         return
-    # The longest first, so that no process has one alone at the end; each reads its own file.
-    tasks = {replace(part, source=InMemory(part.source.operator, ())): part for part in parts}
-    order = sorted(tasks, key=lambda part: -len(part.faults) * len(part.numbers))
-    for task, result in completed(jobs, _measured_in_file, order):
-        yield tasks[task], result
+    # The longest first, so that no process has one alone at the end.
+    order = sorted(parts, key=lambda part: -len(part.faults) * len(part.numbers))
+    yield from completed(jobs, _measured_elsewhere, order)
 
 
-def _measured_in_file(part: _Part) -> _Measured:
-    """Measure vectors of a file, wherever this runs."""
-    assert part.path is not None
-    with VectorFile(part.path) as file:
-        return _measured(part, {fault.name: fault for fault in CATALOGUE}, file)
+def _measured_elsewhere(part: _Part) -> _Measured:
+    return _measured(part, {fault.name: fault for fault in CATALOGUE})
 
 
-def _measured(part: _Part, faults: Mapping[str, Fault], source: Source) -> _Measured:
+def _measured(part: _Part, faults: Mapping[str, Fault]) -> _Measured:
     """Plant each fault in the operator of a part."""
-    name = source.operator
-    stored = list(vectors_in(source, part.numbers))
+    name = part.source.operator
+    stored = list(vectors_in(part.source, part.numbers))
     planted = [faults[each] for each in part.faults]
     catching = _catching(planted, name, stored, through=part.idle)
     catches = []

@@ -29,6 +29,7 @@ from conformance.vectorfile import layout
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _MAX_CHUNK = 1 << 20
 _MAX_RATIO = 1100  # deflate shrinks by 1032 at best
+_LONGEST_NAME = 100  # bytes of a name in an error: no column has as many
 _SHUFFLE, _DEFLATE = h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_DEFLATE
 _PIPELINES = ((), (_SHUFFLE,), (_DEFLATE,), (_SHUFFLE, _DEFLATE))
 _ATTRIBUTES = {
@@ -265,7 +266,7 @@ class ColumnFile(Closable):
         if (members := group.get_num_objs()) > len(layout.COLUMNS):
             raise self.fail(f"group {prefix or '/'} has {members} members")
         for name in group:
-            path = f"{prefix}{name.decode(errors='replace')}"
+            path = f"{prefix}{name[:_LONGEST_NAME].decode(errors='replace')}"
             if group.links.get_info(name).type != h5py.h5l.TYPE_HARD:
                 raise self.fail(f"{path!r} is a link, not a column")
             item = h5py.h5o.open(group, name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.batch import Batch, Ints, vector_at, vectors_of
+from conformance.errors import VectorFileError
 from conformance.files import Closable
 from conformance.vector import Arithmetic, Vector
 from conformance.vectorfile import layout
@@ -34,7 +35,8 @@ class VectorFile(Closable):
     false, opening checks the header, and all else is checked before its first use. The content of
     an `unchanged` file, which is known to be sound by its bytes, is believed. A file is opened
     again where it is read, also after `close`; in memory stay the vectors that `vector` read last.
-    Raises VectorFileError, one line that names the file.
+    Another process to which it is sent opens it, and the content has to be the same. Raises
+    VectorFileError, one line that names the file.
     """
 
     def __init__(
@@ -66,31 +68,39 @@ class VectorFile(Closable):
 
     def check(self) -> None:
         """Check the content, unless that was done."""
-        _ = self._ends if self._unchanged else self.id_hashes
+        _ = self._ends
 
     @cached_property
     def _ends(self) -> Ints:
-        """The bytes up to each vector, and one more item; all but the ids is checked."""
+        """The bytes up to each vector, and one more item, of a content that was checked."""
         with self._columns as columns:
-            if small := not self._unchanged and columns.size <= _DECODED_ONCE:
+            if self._unchanged:
+                return check_index(columns, unchanged=True)
+            if small := columns.size <= _DECODED_ONCE:
                 columns.load()  # several checks look at the same chunks
-            ends = check_index(columns, unchanged=self._unchanged)
-            if not self._unchanged and columns.digest() != self.digest:
+            ends = check_index(columns)
+            if columns.digest() != self.digest:
                 raise columns.fail("the digest does not match the content: the file was changed")
             for path in layout.TEXTS if small else ():
-                deque(self._texts(path), maxlen=0)
+                if path != "vectors/id":  # read in any file
+                    deque(self._texts(path), maxlen=0)
+            _ = self._id_hashes
             return ends
 
-    @cached_property
+    @property
     def id_hashes(self) -> Ints:
         """A hash of each id, the same for equal ids of all files in this process."""
-        _ = self._ends
-        with self._columns as columns:
-            hashes = np.fromiter(map(hash, self._texts("vectors/id")), np.int64, len(self))
-            if (again := first_repeated(hashes)) is not None:
-                name = next(islice(self._texts("vectors/id"), again[0], None))
-                raise columns.fail(f"two vectors have the id {name[:200]}")
-            return hashes
+        self.check()
+        with self._columns:
+            return self._id_hashes
+
+    @cached_property
+    def _id_hashes(self) -> Ints:
+        hashes = np.fromiter(map(hash, self._texts("vectors/id")), np.int64, len(self))
+        if (again := first_repeated(hashes)) is not None:
+            name = next(islice(self._texts("vectors/id"), again[0], None))
+            raise self._columns.fail(f"two vectors have the id {name[:200]}")
+        return hashes
 
     def __len__(self) -> int:
         return self._length
@@ -104,6 +114,9 @@ class VectorFile(Closable):
 
     def __repr__(self) -> str:
         return f"<VectorFile {self.path} {self.operator} {len(self)} vectors>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(_again, self.path, self.digest, unchanged=self._unchanged), ()
 
     def close(self) -> None:
         """Close the file."""
@@ -223,6 +236,14 @@ class VectorFile(Closable):
             columns=elements,
             **read_texts(columns, texts),
         )
+
+
+@lru_cache(maxsize=1)  # what is done in a file comes one after the other
+def _again(path: Path, digest: str, *, unchanged: bool) -> VectorFile:
+    file = VectorFile(path, unchanged=unchanged)
+    if file.digest != digest:
+        raise VectorFileError(f"{path}: the file was changed while it was open")
+    return file
 
 
 def first_repeated(hashes: Ints) -> tuple[int, int] | None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 
@@ -52,7 +50,7 @@ def verify(file: VectorFile, start: int = 0, stop: int | None = None) -> Iterato
 class _Part:
     """Vectors of a file that a process verifies at a time."""
 
-    path: Path
+    file: VectorFile
     start: int
     stop: int
 
@@ -67,7 +65,7 @@ def verify_files(
     """
     parts = {
         file: [
-            _Part(file.path, start, min(start + _AT_ONCE, len(file)))
+            _Part(file, start, min(start + _AT_ONCE, len(file)))
             for start in range(0, len(file), _AT_ONCE)
         ]
         for file in files
@@ -93,12 +91,7 @@ def _each(parts: Sequence[_Part], jobs: int) -> Iterator[tuple[_Part, list[Diffe
 
 def _verified(part: _Part) -> list[Difference]:
     """Verify vectors, wherever this runs."""
-    return list(verify(_opened(part.path), part.start, part.stop))
-
-
-@lru_cache(maxsize=1)  # the parts of a file come one after the other
-def _opened(path: Path) -> VectorFile:
-    return VectorFile(path)
+    return list(verify(part.file, part.start, part.stop))
 
 
 def differences(vector: Vector) -> list[str]:

@@ -16,6 +16,7 @@ from support.arbitrary_vectors import OPERATOR, plain, small_vectors
 from support.effort import one_in
 
 from conformance.errors import VectorFileError
+from conformance.process import call_separately
 from conformance.vectorfile import (
     VectorFile,
     VectorWriter,
@@ -71,6 +72,7 @@ def refusal(path):
     text = str(caught.value)
     assert text.startswith(f"{path}: ")
     assert "\n" not in text
+    assert len(text) < len(str(path)) + 300
     return text
 
 
@@ -78,6 +80,7 @@ def crash_on_spoilt(paths):
     """End this process as a bug of HDF5 does."""
     if any(path.name == "spoilt.h5" for path in paths):
         os.kill(os.getpid(), signal.SIGSEGV)
+    return suite.examine(paths)
 
 
 def put(file, name, data, **options):
@@ -357,6 +360,28 @@ def _typed(name, data, **options):
     return change
 
 
+def _filtered(*filters):
+    """Return a change that gives a column filters, each as the methods of HDF5 take it."""
+
+    def change(file):
+        creation = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        creation.set_chunk((3,))
+        for code, values in filters:
+            creation.set_filter(code, h5py.h5z.FLAG_OPTIONAL, values)
+        del file["vectors/id"]
+        space = h5py.h5s.create_simple((3,))
+        h5py.h5d.create(file["vectors"].id, b"id", h5py.h5t.STD_I32LE, space, creation)
+
+    return change
+
+
+def _deep(file):
+    group = file["expected"]
+    for _ in range(2000):
+        group = group.create_group("g")
+
+
+_UNKNOWN_FILTER, _DEFLATE = (32001, (1, 2, 3)), (h5py.h5z.FILTER_DEFLATE, (9,))
 _CHUNKED = {"chunks": (1 << 14,), "compression": "gzip"}
 
 
@@ -384,7 +409,12 @@ class TestStructure:
             (_typed("vectors/id", np.zeros(3, "i4,f8")), "vectors/id is not of type int32"),
             (_typed("vectors/id", np.zeros(3, "V4000")), "vectors/id is not of type int32"),
             (_typed("vectors/id", None, shape=3, dtype=h5py.ref_dtype), "is not of type int32"),
+            (_typed("vectors/id", None, shape=3, dtype=h5py.regionref_dtype), "not of type int32"),
+            (_typed("vectors/id", None, shape=3, dtype=h5py.vlen_dtype("<i4")), "not of type"),
             (_typed("vectors/id", np.zeros((3, 1), "<i4")), "has not one axis"),
+            (_typed("vectors/id", h5py.Empty("<i4")), "has not one axis"),
+            (_filtered(_UNKNOWN_FILTER), "filters other than"),
+            (_filtered(*[_DEFLATE] * 30), "filters other than"),
             (_typed("vectors/id", np.int32(3)), "has not one axis"),
             (_typed("vectors/id", np.zeros(3, "<i4"), fletcher32=True), "filters other than"),
             (_typed("vectors/id", np.zeros(3, "<i4"), compression="lzf"), "filters other than"),
@@ -396,6 +426,11 @@ class TestStructure:
             (lambda file: file.create_group("inputs/complex64"), "unexpected object"),
             (lambda file: file.__setitem__("vectors/vectors", file), "unexpected object"),
             (lambda file: file.__setitem__("kind", np.dtype("i4")), "unexpected object 'kind'"),
+            (lambda file: file.move("inputs", "x" * 60_000), "unexpected object 'xxxx"),
+            (lambda file: file.__setitem__("x" * 60_000, [1]), "unexpected dataset 'xxxx"),
+            (lambda file: file.__setitem__("x" * 60_000, h5py.SoftLink("/x")), "is a link"),
+            (lambda file: file.__setitem__("g", h5py.SoftLink("/g")), "'g' is a link"),
+            (_deep, "unexpected object 'expected/g'"),
             (lambda file: [file.create_group(f"g{i}") for i in range(200)], "members"),
         ],
     )
@@ -411,6 +446,9 @@ class TestStructure:
             ("format", np.bytes_("something else"), "not a file of pooling-conformance vectors"),
             ("format", "text of variable length", "attribute format is not a string of fixed"),
             ("format", np.int64(1), "attribute format is not a string of fixed"),
+            ("format", h5py.Empty("S8"), "attribute format is not a scalar"),
+            ("header", np.bytes_(b" " * 64_000), "attribute header is not a string of fixed"),
+            ("header", np.bytes_(b" " * 10**6), "attribute header is not a string of fixed"),
             ("format_version", np.int64(2), "format version 2; this reader knows 1"),
             ("format_version", np.int32(1), "format_version is not a 64-bit integer"),
             ("format_version", np.ones(2, np.int64), "format_version is not a scalar"),
@@ -422,9 +460,22 @@ class TestStructure:
     )
     def test_a_wrong_attribute_is_refused(self, path, name, value, what):
         """The root says what the file is, and only that."""
-        with h5py.File(path, "r+") as file:
+        with h5py.File(path, "r+", libver="latest") as file:
             file.attrs[name] = value
         assert what in refusal(path)
+
+    def test_any_number_of_attributes_is_refused(self, path):
+        """None but those that are known is looked at."""
+        with h5py.File(path, "r+", libver="latest") as file:
+            for number in range(2000):
+                file.attrs[f"a{number}"] = file["vectors"].ref
+        assert "unexpected attributes" in refusal(path)
+
+    def test_a_reference_for_a_text_is_refused(self, path):
+        """Nothing is followed."""
+        with h5py.File(path, "r+") as file:
+            file.attrs.create("header", file["vectors"].ref, dtype=h5py.ref_dtype)
+        assert "attribute header is not a string of fixed length" in refusal(path)
 
     @pytest.mark.parametrize("name", ["format", "complete", "digest", "vectors"])
     def test_a_missing_attribute_is_refused(self, path, name):
@@ -460,6 +511,11 @@ class TestOtherFiles:
         path.write_bytes(content)
         refusal(path)
 
+    def test_a_file_that_starts_with_something_else_is_refused(self, path):
+        """HDF5 would look for a file behind it."""
+        path.write_bytes(bytes(512) + path.read_bytes())
+        assert "not an HDF5 file" in refusal(path)
+
     def test_another_hdf5_file_is_refused(self, tmp_path):
         """One of somebody else's."""
         path = tmp_path / "a.h5"
@@ -485,7 +541,7 @@ class TestCrash:
     def test_another_process_reads_first(self, path, monkeypatch):
         """A crash there is one line that names the file; sound files beside it make none."""
         path.with_name("sound.h5").write_bytes(path.read_bytes())
-        monkeypatch.setattr(suite, "touch", crash_on_spoilt)
+        monkeypatch.setattr(suite, "examine", crash_on_spoilt)
         with pytest.raises(VectorFileError) as caught:
             open_vectors(path.parent)
         assert str(caught.value).startswith(f"{path}: damaged")
@@ -501,6 +557,62 @@ class TestCrash:
         """No process is started for them."""
         monkeypatch.setattr(suite, "call_separately", None)
         assert len(open_vectors()) > 0
+
+
+class TestSwap:
+    """Files that are replaced after the other process has looked at them."""
+
+    @pytest.fixture
+    def swap(self, path, monkeypatch):
+        """Return a function after which files are opened, each changed before it is read here.
+
+        HDF5 is asked nothing here.
+        """
+
+        def opened(change):
+            def then_changed(*arguments, **options):
+                files = call_separately(*arguments, **options)
+                monkeypatch.setattr(h5py, "File", lambda *_, **__: pytest.fail("HDF5 is asked"))
+                change(path)
+                return files
+
+            monkeypatch.setattr(suite, "call_separately", then_changed)
+            with little_memory(), open_vectors(path) as files:
+                return plain(list(files[0]))
+
+        return opened
+
+    def test_hdf5_is_asked_by_the_other_process_alone(self, swap):
+        """So whatever a file becomes, no bug of HDF5 is met here."""
+        assert swap(lambda path: None) == plain(small_vectors(3))
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda path: path.write_bytes(bytes(path.stat().st_size)),
+            lambda path: path.write_bytes(b"\x89HDF\r\n\x1a\n" * (path.stat().st_size // 8)),
+            lambda path: path.write_bytes(random.Random(0).randbytes(path.stat().st_size)),
+            lambda path: os.truncate(path, 5000),
+            lambda path: path.unlink(),
+            lambda path: (path.unlink(), path.mkdir()),
+            lambda path: (path.unlink(), os.mkfifo(path)),
+            lambda path: (path.unlink(), path.symlink_to("/dev/zero")),
+        ],
+    )
+    def test_what_is_there_then_is_refused(self, swap, path, change):
+        """With one line, as anything else."""
+        with pytest.raises(VectorFileError) as caught:
+            swap(change)
+        assert str(caught.value).startswith(f"{path}: ")
+        assert "\n" not in str(caught.value)
+
+    def test_a_sound_file_is_refused_too(self, swap, tmp_path):
+        """It is not the one that was looked at."""
+        other = tmp_path / "other"
+        with VectorWriter(other, OPERATOR, header={"seed": 1}) as file:
+            file.extend(small_vectors(4)[1:])
+        with pytest.raises(VectorFileError):
+            swap(other.replace)
 
 
 class TestContentUnread:

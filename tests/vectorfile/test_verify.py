@@ -1,5 +1,6 @@
 """Every expected value computed again."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from support.arbitrary_vectors import with_first
 from support.report_samples import PADDED, PLAIN, case, cases, counted, write, write_cases
 
+from conformance.errors import VectorFileError
 from conformance.operators import vector_of
 from conformance.vector import Case, Raises, Vector
 from conformance.vectorfile import VectorFile
@@ -136,6 +138,17 @@ def test_an_output_size_that_asks_for_too_much_is_refused():
     hostile = replace(vector, case=replace(vector.case, inputs=(inputs[0], np.array([BILLIONS]))))
     (what,) = differences(hostile)
     assert what == f"attributes give output shape (1, 1, {BILLIONS}), stored is (1, 1, 2)"
+
+
+def test_a_file_that_is_replaced_is_not_verified_for_the_one_that_was_opened(tmp_path):
+    """Another process opens it again, and the content has to be the same."""
+    first, *others = map(vector_of, cases())
+    path = tmp_path / "a.h5"
+    write(path, [first, *others])
+    with VectorFile(path) as file:
+        write(path, others)
+        with pytest.raises(VectorFileError, match="the file was changed while it was open"):
+            pickle.loads(pickle.dumps(file))
 
 
 def test_a_sound_file_has_no_differences(tmp_path):
