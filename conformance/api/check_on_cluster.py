@@ -143,4 +143,4 @@ def _search(merged: tuple[Report, int], check: _Check, contents: Sequence[bytes]
 def _opened(contents: Sequence[bytes]) -> Iterator[list[VectorFile]]:
     """Yield vector files with some contents, which were checked before they were sent."""
     with written(contents) as paths:
-        yield [VectorFile(path, check_now=False, unchanged=True) for path in paths]
+        yield [VectorFile(path, unchanged=True) for path in paths]

@@ -133,12 +133,13 @@ def _portions(names: Sequence[str], tier: Tier, strength: int, seed: int) -> Ite
 
 
 def _finished(folder: Path, portion: Portion) -> bool:
-    """Say whether a portion's file is there and sound; opening it checks its digest."""
+    """Say whether a portion's file is there and sound."""
     path = folder / portion.name
     if not path.exists():
         return False
     try:
         with VectorFile(path) as file:
+            file.check()
             made: Mapping[str, Any] = file.header
             if file.operator != portion.operator or made.get("max_shapes", 0) != portion.max_shapes:
                 return False

@@ -55,7 +55,7 @@ def describe_files(directory: Path, paths: Sequence[Path]) -> doc.Document:
     """Return a line for the files of each operator that were written to a directory."""
     by_operator: dict[str, list[tuple[Path, int]]] = {}
     for path in paths:
-        with VectorFile(path, check_now=False) as file:  # its content was just written
+        with VectorFile(path) as file:
             by_operator.setdefault(file.operator, []).append((path, len(file)))
     rows = []
     for operator, files in by_operator.items():

@@ -259,6 +259,9 @@ class ColumnFile(Closable):
         for name in layout.REQUIRED:
             if name not in columns:
                 raise self.fail(f"column {name} is missing")
+        count, ids = self.attributes["vectors"], columns["vectors/id"].length
+        if count != ids:
+            raise self.fail(f"{count} vectors, which have {ids} ids")
         return columns
 
     # The functions of HDF5 itself: h5py's objects for them take twice as long.

@@ -144,8 +144,7 @@ def _opened(
     unchanged = _unchanged(shipped)
     examined = _examined([path for path in paths if path not in unchanged])
     files = [
-        VectorFile(each, check_now=False, unchanged=each in unchanged, columns=examined.get(each))
-        for each in paths
+        VectorFile(each, unchanged=each in unchanged, columns=examined.get(each)) for each in paths
     ]
     names = operators_named(operators, list(dict.fromkeys(file.operator for file in files)))
     selected = [file for file in files if file.operator in names]

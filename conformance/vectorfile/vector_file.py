@@ -30,10 +30,10 @@ _DECODED_ONCE = 1 << 26  # bytes of columns up to which all are in memory while 
 class VectorFile(Closable):
     """The vectors of one operator in a file; a context manager and a sequence of vectors.
 
-    Opening checks everything there is to check before anything is believed: structure, types,
-    bounds and digest; in a large file the texts are checked when they are read. With `check_now`
-    false, opening checks the header, and all else is checked before its first use. The content of
-    an `unchanged` file, which is known to be sound by its bytes, is believed. A file is opened
+    Opening checks the header. All else is checked by `check`, or else before its first use, and
+    nothing is believed before: structure, types, bounds and digest; in a large file the texts are
+    checked when they are read. The content of an `unchanged` file, which is known to be sound by
+    its bytes, is believed. `columns` are those of a file that was opened before. A file is opened
     again where it is read, also after `close`; in memory stay the vectors that `vector` read last.
     Another process to which it is sent opens it, and the content has to be the same. Raises
     VectorFileError, one line that names the file.
@@ -43,7 +43,6 @@ class VectorFile(Closable):
         self,
         path: str | os.PathLike[str],
         *,
-        check_now: bool = True,
         unchanged: bool = False,
         columns: ColumnFile | None = None,
     ) -> None:
@@ -63,8 +62,6 @@ class VectorFile(Closable):
             due = layout.header_digest_of(self.operator, attributes["header"])
             if attributes.get("header_digest", due) != due:
                 raise columns.fail("the digest does not match the header: the file was changed")
-            if check_now:
-                self.check()
 
     def check(self) -> None:
         """Check the content, unless that was done."""
@@ -164,6 +161,7 @@ class VectorFile(Closable):
         `max_bytes` from the file, or one vector. Raises ValueError for a selection out of order
         or out of range.
         """
+        self.check()
         numbers = np.arange(len(self)) if select is None else np.asarray(select, dtype=np.int64)
         if numbers.size and (
             numbers[0] < 0 or numbers[-1] >= len(self) or (np.diff(numbers) <= 0).any()
@@ -172,7 +170,6 @@ class VectorFile(Closable):
         return self._split(numbers, max_bytes)
 
     def _split(self, numbers: Ints, max_bytes: int) -> Iterator[Batch]:
-        self.check()
         ends = self._ends[1:][numbers]
         start = 0
         while start < numbers.size:

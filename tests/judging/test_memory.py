@@ -59,6 +59,7 @@ def test_a_file_is_decoded_to_check_it_to_order_it_and_to_run_it(monkeypatch):
 
     monkeypatch.setattr(ColumnFile, "_decode", counted)
     with VectorFile(SMALL) as file:
+        file.check()
         assert set(decoded.values()) == {1}
         report = run(InProcess(load_backend("numpy")), file, name="numpy")
     assert report.repeated.sampled

@@ -135,6 +135,7 @@ class TestChange:
     def file(self, path):
         """Open a large file."""
         with VectorFile(path) as file:
+            file.check()
             yield file
 
     def reads(self, file):

@@ -65,10 +65,17 @@ def little_memory():
         tracemalloc.stop()
 
 
+def read(path):
+    """Check a file, then read all of its vectors."""
+    with VectorFile(path) as file:
+        file.check()
+        list(file)
+
+
 def refusal(path):
     """Return the error of opening and reading a file; it is one line and names the file."""
-    with little_memory(), pytest.raises(VectorFileError) as caught, VectorFile(path) as file:
-        list(file)
+    with little_memory(), pytest.raises(VectorFileError) as caught:
+        read(path)
     text = str(caught.value)
     assert text.startswith(f"{path}: ")
     assert "\n" not in text
@@ -191,7 +198,7 @@ class TestNumbers:
             seal(file)
         assert what in refusal(path)
 
-    @pytest.mark.parametrize("count", [-1, 2, 4, 2**62])
+    @pytest.mark.parametrize("count", [-1, 2, 4, 2**24, 2**62])
     def test_a_wrong_count_of_vectors_is_refused(self, path, count):
         """The count is that of the columns."""
         with h5py.File(path, "r+") as file:
@@ -634,6 +641,15 @@ class TestContentUnread:
             (sound,) = (file for file in files if file.operator == other)
             assert len(list(sound)) == len(sound)
             assert sum(map(len, files)) == len(sound) + 3
+
+    @pytest.mark.parametrize("count", [-1, 2, 2**24, 2**62])
+    @pytest.mark.usefixtures("other")
+    def test_a_count_of_vectors_is_right_before(self, path, count):
+        """Whoever makes room for them does not ask for their content."""
+        with h5py.File(path, "r+") as file:
+            file.attrs["vectors"] = np.int64(count)
+        with little_memory(), pytest.raises(VectorFileError, match="vectors, which have 3 ids"):
+            open_vectors(path.parent, unchecked=True)
 
     @pytest.mark.parametrize("use", [list, lambda file: file.ids, lambda file: file.id_hashes])
     def test_the_content_is_checked_before_its_first_use(self, path, other, use):
