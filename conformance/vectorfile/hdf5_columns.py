@@ -251,6 +251,7 @@ class ColumnFile(Closable):
 
     def _find_columns(self, root: Any) -> dict[str, _Column]:
         """Return the columns in a file, all of them checked."""
+        self._size = self._chunks = 0
         columns = {}
         for name, dataset in self._walk(root, ""):
             if name not in layout.COLUMNS:
