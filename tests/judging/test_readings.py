@@ -77,19 +77,6 @@ def test_readings_that_nothing_separates_though_others_are_ruled_out():
     assert (kept.followed, kept.possible) == ("kept", ("kept",))
 
 
-def test_a_clause_that_touches_nothing_is_left_out():
-    """The report has the clauses that touch a conforming vector, in their order."""
-    assert ran(right).readings == ()
-    names = [each.clause for each in ran(right, *distinct(VECTORS.values())).readings]
-    assert names == [name for name in READINGS if name in {*VECTORS, *names}]
-
-
-def test_a_mismatch_has_no_say():
-    """A vector that does not conform says nothing of readings."""
-    result = ran(lambda *case: right(*case) + 9, VECTORS["same-output-size"])
-    assert (result.readings, result.results[0].readings) == ((), ())
-
-
 def test_nothing_separates():
     """NaN in a window of NaN alone is right under both readings of nan-in-maximum."""
     data = np.array([[[NAN, NAN, 2, 3]]])
