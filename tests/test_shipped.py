@@ -9,6 +9,7 @@ from support.sound import SOUND
 from support.sound_gradients import SOUND_GRADIENTS
 
 from conformance import check, generate, load_backend, open_vectors
+from conformance.cases.sweep import collect
 from conformance.operators import OPERATORS
 from conformance.vectorfile import shipped_suite
 from conformance.vectorfile.verify import differences
@@ -40,6 +41,14 @@ def test_generating_again_gives_the_same_vectors(suite, operator, tmp_path):
     (shipped,) = (file for file in suite if file.operator == operator)
     with open_vectors(tmp_path) as again:
         assert [file.digest for file in again] == [shipped.digest]
+
+
+@pytest.mark.parametrize("operator", SHIPPED)
+def test_the_sweep_makes_the_cases_that_are_shipped(suite, operator):
+    """Each with its id, which holds a digest of its data and its attributes, in their order."""
+    (shipped,) = (file for file in suite if file.operator == operator)
+    how = {key: shipped.header[key] for key in ("tier", "strength", "seed")}
+    assert [case.id for case in collect(operator, **how).cases] == list(shipped.ids)
 
 
 @pytest.mark.parametrize("operator", SHIPPED)

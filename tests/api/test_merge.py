@@ -308,10 +308,6 @@ class TestNonsense:
         with pytest.raises(UsageError, match="a and b both have v"):
             merge({"a": first, "b": replace(first, shard="2/2")})
 
-    def test_no_reports_at_all(self):
-        with pytest.raises(UsageError, match="no reports"):
-            merge({})
-
     @given(st.lists(_strange, max_size=4), st.booleans())
     @examples(0.5)
     def test_whatever_a_file_says_of_readings(self, strange, pinned):
@@ -325,10 +321,3 @@ class TestNonsense:
         else:
             found = f"{len(merged.results)}"
         assert "\n" not in found
-
-    @pytest.mark.parametrize("readings", [({"no-such": "x"},), ({"accumulator": "no-such"},), ()])
-    def test_readings_that_nobody_knows(self, readings):
-        """A stranger's file may have any."""
-        odd = result("v", readings=readings, clauses={"accumulator": ("wider",)})
-        with pytest.raises(UsageError):
-            merge({"a": made(odd, shard="1/1")})

@@ -73,15 +73,6 @@ def test_backends_that_sum_in_float16_or_wider_conform(narrowest):
     assert (report.ok, len(vectors) > 6) == (True, True)
 
 
-def test_the_vectors_are_of_float16_and_others_leave_it_out():
-    asked = list(cases_of(activations(OPERATOR)))
-    assert {case.data.dtype.name for case in asked} == {"float16"}
-    known = {case.id for case in asked}
-    for case in cases_of(of_no_array(OPERATOR)):
-        if case.id not in known and "invalid" not in case.tags:
-            assert "acc_type" not in case.attributes
-
-
 def test_fuzz_and_cases_nearby_ask_for_it_of_float16_alone():
     drawn = [case for number in range(4) for case in group_at(Place(0, NAME, number))]
     asked = [case for case in drawn if case.attributes.get("acc_type") == "FP16"]

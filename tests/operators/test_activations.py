@@ -171,21 +171,6 @@ def few():
     return {name: [*map(vector_of, cases_of(activations(OPERATORS[name])))] for name in BOTH}
 
 
-def test_every_activation_is_there_of_every_type(few):
-    for vectors in few.values():
-        found = {
-            (v.case.data.dtype.name, v.case.attributes["fused_activation_function"])
-            for v in vectors
-        }
-        assert found >= {*product(("float32", "int8", "uint8"), WORDS[1:]), ("int16", "RELU")}
-
-
-def test_other_vectors_say_nothing_of_activations():
-    for case in cases_of(of_no_array(OPERATORS[AVERAGE])):
-        is_apart = bool({"activation", "invalid"} & set(case.tags))
-        assert is_apart or not {*case.attributes} - {"filter", "stride", "padding"}
-
-
 def test_fuzz_draws_every_activation_and_encodings():
     places = [Place(0, MAXIMUM, number) for number in range(4)]
     drawn = [case.attributes for place in places for case in group_at(place)]

@@ -88,20 +88,6 @@ def test_a_layout_that_the_document_does_not_have_is_refused(layout):
         evaluate(CHOOSING[0], named(CHOOSING[0], (1, 2, 3, 4)), {"layout": layout})
 
 
-@pytest.mark.parametrize("operator", CHOOSING)
-def test_each_operator_has_vectors_of_both_layouts_and_of_none(operator):
-    found = list(map(vector_of, chain(*apart(operator))))
-    kinds = {(v.case.attributes["layout"], v.outcomes[0].kind) for v in found}
-    assert kinds == {
-        *(("nhwc", "values"), ("nchw", "values")),
-        *((word, "raises") for word in ("nearest", "")),
-    }
-
-
-def test_an_operator_without_such_an_attribute_has_none():
-    assert not list(layouts(OPERATORS["MaxPool-1"]))
-
-
 def test_an_engine_that_knows_one_layout_gets_no_other():
     data = named(CHOOSING[0], (1, 2, 3, 4))
     assert pooling_of("WebNN-maxPool2d", data, {"layout": "nchw"}).kernel == (3, 4)
