@@ -92,10 +92,6 @@ def test_two_planted_faults_are_both_named(one, other):
     assert {one, other} <= {name for diagnosis in diagnoses for name in diagnosis.faults}
 
 
-def test_a_right_backend_has_nothing_to_diagnose():
-    assert causes_of(right, light_probes("AvgPool-1", "MaxPool-14")) == ()
-
-
 def test_a_reading_that_is_not_the_required_one_is_no_fault():
     """What conforms but for a pinned reading is not diagnosed."""
     vectors = light_probes("AvgPool-1")
@@ -126,20 +122,6 @@ def test_the_readings_a_backend_follows_are_taken_into_account():
     first = causes_of(faulty(fault_named("not-divided"), readings), light_probes("AvgPool-1"))[0]
     assert first.faults == ("not-divided",)
     assert first.explained == first.total
-
-
-def test_a_fault_under_a_condition_is_named_with_it():
-    """A fault that shows for one element type alone is named, with the type."""
-    wrong = faulty(fault_named("strides-ignored"))
-
-    def backend(operator, inputs, attributes):
-        chosen = wrong if inputs[0].dtype == np.float64 else evaluate
-        return chosen(operator, inputs, attributes)
-
-    first = causes_of(backend, light_probes("AvgPool-1"))[0]
-    assert first.faults == ("strides-ignored",)
-    assert first.condition == "the type is float64"
-    assert first.summary.endswith("where the type is float64")
 
 
 def test_an_unknown_cause_is_said_to_be_unknown():
@@ -219,11 +201,6 @@ def test_progress_counts_the_mismatches_looked_at():
     )
     assert told[0] == (0, 1)
     assert all(done <= total for done, total in told)
-
-
-def test_nothing_in_nothing_out():
-    """Without mismatches there is no diagnosis."""
-    assert diagnose([], [vector()], {}) == []
 
 
 def test_a_condition_holds_for_all_and_excludes_the_others():

@@ -1,6 +1,5 @@
 """Reports as JSON lines: written, read, and refused where they are not sound."""
 
-import io
 import json
 from copy import deepcopy
 from dataclasses import replace
@@ -125,12 +124,6 @@ class TestRoundTrip:
         jsonl.write(made(result("a\udce4")), tmp_path / "r")
         assert [each.id for each in jsonl.read(tmp_path / "r").results] == ["a?"]
 
-    def test_a_stream_stays_open(self, full, saved):
-        """The same bytes go to a stream."""
-        stream = io.BytesIO()
-        jsonl.write(full, stream)
-        assert stream.getvalue() == saved.read_bytes()
-
     def test_lines_are_made_one_by_one(self):
         """The first ones are there before the last result is made."""
 
@@ -254,10 +247,6 @@ class TestFiles:
         """It is not a broken one."""
         with pytest.raises(UsageError, match="r: no such file"):
             jsonl.read(tmp_path / "r")
-
-    def test_a_directory_is_no_report(self, tmp_path):
-        with pytest.raises(UsageError, match="a directory; give a report that --json wrote"):
-            jsonl.read(tmp_path)
 
 
 class TestBroken:
