@@ -83,10 +83,10 @@ def test_no_number_is_cut_in_a_narrow_terminal():
     """Of the longest name, with every verdict."""
     name = "ONNX-GlobalAveragePool-22"
     results = [result(v, v, operator=o) for v in VERDICTS for o in (name, f"{name}-backward")]
-    lines = text_of(replace(made(*results), results=results * 5_555))
+    lines = text_of(replace(made(*results), results=results * 12_345))
     assert max(map(len, lines[:-1])) <= 80
     (row,) = [line for line in lines if line.startswith("ONNX-Glo ")]
-    assert row.split() == ["ONNX-Glo", "77,770", *["11,110"] * len(VERDICTS), "0"]
+    assert row.split() == ["ONNX-Glo", "172,830", *["24,690"] * len(VERDICTS), "0"]
 
 
 def test_a_wrong_backend_is_shown_with_a_group_and_an_example(faulty):

@@ -22,7 +22,7 @@ def few(name, shapes):
     return list(collect(name, tier="standard", strength=2, seed=0, max_shapes=shapes).cases)
 
 
-@pytest.mark.parametrize("name", ["AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "nGraph-AvgPool"])
+@pytest.mark.parametrize("name", ["MaxPool-14", "AdaptiveAvgPool-8"])
 def test_each_shape_has_many_values_in_turn(name):
     """The same ones each time, and more where more are asked for."""
     cases = few(name, 4)
@@ -36,14 +36,14 @@ def test_each_shape_has_many_values_in_turn(name):
 def test_operators_of_packages_have_them_too():
     """All follows from roles and traits."""
     with registered():
-        others = [name for name in OPERATORS if name not in {"AvgPool-1", "MaxPool-1"}][:4]
+        others = [name for name in OPERATORS if name not in {"AvgPool-1", "MaxPool-1"}][:2]
         for name in others:
             assert len({graph(case) for case in few(name, 2)}) == 2
 
 
 def test_files_of_few_shapes(tmp_path):
     """They are vector files like others, and --resume tells them from whole ones."""
-    made = {"operators": ["MaxPool-1"], "strength": 2, "resume": True}
+    made = {"operators": ["AdaptiveAvgPool-8"], "strength": 2, "resume": True}
     generate(tmp_path, max_shapes=3, **made)
     with open_vectors(tmp_path) as files:
         count = len(files[0])
