@@ -50,13 +50,6 @@ class TestVectors:
             again = ids(check(right, files))
         assert (both[0], both[1]) == (again, again[2:])
 
-    def test_vectors_in_memory(self):
-        """A sequence of vectors needs no file; their operators may be mixed."""
-        vectors = [vector(id=str(i), operator=OPERATORS[i % 2]) for i in range(4)]
-        report = check(right, vectors)
-        assert ids(report) == ["0", "2", "1", "3"]
-        assert report.vectors == tuple(VectorsUsed(name, "", "", 2, 2) for name in OPERATORS)
-
     def test_results_do_not_need_the_file(self, suite):
         """Results can be read after the files are closed, in any order, as often as wanted."""
         results = check(right, suite).results

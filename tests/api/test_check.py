@@ -4,11 +4,8 @@ import pytest
 from support.fakes import pool, ramp, right, vector
 
 from conformance import Interrupted, UsageError, check
-from conformance.backends.answer import RAISED, SMALL, Answer
-from conformance.backends.program.protocol import read_answer
 from conformance.diagnosis import of_report
 from conformance.faults import fault_named, faulty
-from conformance.record.why import Raised
 
 VALID = [vector(ramp(1, 1, 6 + i), id=f"valid-{i}") for i in range(3)]
 INVALID = vector(attributes=pool(strides=[0]), id="invalid")
@@ -44,11 +41,6 @@ class TestNothingComputed:
         assert report.counts == {"conforms": 2}
         assert report.problems == ("nothing was computed",)
         assert check(raising, [INVALID]).ok
-
-    def test_a_refusal_without_words_is_none_the_less_one(self):
-        """A program may leave its reason empty: that is told apart from an output."""
-        answer, size = read_answer(b'{"call": 0, "error": ""}', 0, SMALL)
-        assert (answer, size) == (Answer(RAISED, why=Raised(text="no reason given")), 0)
 
 
 def test_a_diagnosis_that_is_interrupted_costs_no_verdict(monkeypatch):

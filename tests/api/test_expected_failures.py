@@ -203,10 +203,6 @@ class TestApplied:
         assert found.problems == ("1 crashed",)
         assert found.results[0].expected == ""
 
-    def test_the_first_line_that_matches_gives_the_reason(self):
-        found = applied("error a* # one\nerror *a # two", {"a": "error", "b": "conforms"})
-        assert found.results[0].expected == "one"
-
     @pytest.mark.parametrize("word", FAILURES)
     def test_a_vector_that_conforms_passes_unexpectedly(self, word):
         """Whatever was expected of it, the run is not ok; it is named once."""
@@ -389,15 +385,6 @@ class TestAnswers:
         assert merge({"all": replace(found, shard="1/1")}).problems == found.problems
         (said,) = phrases.unmet(found.expectations)
         assert "announced with another answer" in said.text
-
-    def test_a_line_without_an_answer_expects_any(self, tmp_path):
-        """Also beside one with an answer."""
-        any_answer = "mismatch wro* # 13"
-        one = f"mismatch wrong answer={self.answer(7)} # 12"
-        for text in (any_answer, f"{one}\n{any_answer}", f"{any_answer}\n{one}"):
-            found = self.expecting(tmp_path, text, 8)
-            assert found.ok
-            assert found.results[0].expected == "13"
 
     def test_a_cause_expects_what_it_explains_whatever_a_line_announces(self, tmp_path):
         text = (

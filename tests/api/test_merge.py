@@ -15,7 +15,7 @@ from conformance.api.expected_failures import ExpectedFailures
 from conformance.api.merge import merge
 from conformance.errors import UsageError
 from conformance.judging.reading_sets import reading_space
-from conformance.record.report import Diagnosis, Repeatability
+from conformance.record.report import Diagnosis
 
 NAN = np.nan
 SAME = pool(auto_pad="same_upper")
@@ -132,14 +132,6 @@ class TestWhole:
         """Verdicts, readings, counts, accuracy, undefined behaviour."""
         assert comparable(merge(split(backend, parts))) == comparable(run(backend))
 
-    @pytest.mark.parametrize("backend", [refusing, loose])
-    @given(parts=splits)
-    @examples(0.05)
-    def test_with_required_readings(self, backend, parts):
-        """A pin counts in every shard."""
-        pins = {"require": {"same-output-size": "same-as-input"}}
-        assert comparable(merge(split(backend, parts, **pins))) == comparable(run(backend, **pins))
-
     def test_the_order_is_that_of_the_run(self):
         """Shards as --shard makes them, in whatever order they are given."""
         shards = {str(i): run(wrong, shard=f"{i}/3") for i in (2, 3, 1)}
@@ -196,16 +188,6 @@ class TestWhole:
                 whole.unmatched,
                 set(whole.passed),
             )
-
-    def test_repeats_add_up(self):
-        """And name every vector."""
-        shards = {
-            f"{n}": made(
-                result(f"v{n}"), not_run=1, shard=f"{n}/2", repeated=Repeatability(5, (f"v{n}",))
-            )
-            for n in (1, 2)
-        }
-        assert merge(shards).repeated == Repeatability(10, ("v1", "v2"))
 
     def test_likely_causes_are_joined(self):
         """Counts are added up, what some shard does not say is left out."""

@@ -154,11 +154,6 @@ class TestVerdict:
         report = check(backend, [vector(data, PLANES)], variations="fortran")
         assert (report.ok, varied(report)["fortran"].differing) == (True, 1)
 
-    def test_what_fails_in_a_plain_call_is_not_called_in_others(self):
-        """It is called again, to see whether it is stable."""
-        report = check(lambda *case: right(*case) + 1, tensors(2), variations="fortran")
-        assert (report.variations, report.repeated.sampled) == ((), 2)
-
 
 class TestChoice:
     """Which variations are asked for."""
@@ -168,12 +163,6 @@ class TestChoice:
         report = check(right, tensors(5), variations="all")
         assert {each.called for each in report.variations} == {5}
         assert report.repeated.sampled == 5
-
-    def test_none_calls_each_vector_once(self):
-        """Also those that fail."""
-        calls = itertools.count()
-        check(lambda *case: right(*case) + next(calls), tensors(3), variations="none")
-        assert next(calls) == 3
 
     def test_an_unknown_one_is_wrong_usage(self):
         """With those that there are."""

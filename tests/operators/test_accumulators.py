@@ -6,11 +6,8 @@ from support.oracle import array
 
 from conformance import check
 from conformance.cases.perturb import near
-from conformance.cases.sweep import of_no_array
 from conformance.cases.sweep.activations import activations
 from conformance.cases.sweep.sweep_model import cases_of
-from conformance.faults import faulty
-from conformance.faults.catalogue import fault_named
 from conformance.fuzz.drawing import Place, group_at
 from conformance.operators import OPERATORS, as_called, vector_of
 from conformance.vector import Case
@@ -83,13 +80,3 @@ def test_fuzz_and_cases_nearby_ask_for_it_of_float16_alone():
     for case in nearby:
         assert "acc_type" not in case.attributes or case.data.dtype == np.float16
         OPERATOR.validate(case.inputs, case.attributes)
-
-
-@pytest.mark.parametrize("name", ["refuses-accumulator", "accepts-accumulator"])
-def test_faults_are_caught(name):
-    fault, about = fault_named(name), "acc_type: not a value of the document"
-    invalid = [case for case in cases_of(of_no_array(OPERATOR)) if about in case.tags]
-    vectors = [vector_of(case) for case in (*cases_of(activations(OPERATOR)), *invalid)]
-    assert fault.operators == (NAME,)
-    assert not check(faulty(fault), vectors, diagnose="none", isolate=False).ok
-    assert check("numpy", vectors, diagnose="none", isolate=False).ok

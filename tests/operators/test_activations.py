@@ -8,17 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.effort import examples, one_in
+from support.effort import examples
 from support.oracle import array, exact_maximum, exact_mean, exact_value, rounded
 
-from conformance import check
 from conformance.cases.strategies import cases
-from conformance.cases.sweep import of_no_array
 from conformance.cases.sweep.activations import activations
 from conformance.cases.sweep.sweep_model import cases_of
 from conformance.errors import InvalidCase
-from conformance.faults import CATALOGUE, faulty
-from conformance.faults.catalogue import fault_named
 from conformance.fuzz.drawing import Place, group_at
 from conformance.operators import OPERATORS, as_called, evaluate, vector_of
 from conformance.vector import Case
@@ -165,44 +161,8 @@ def test_drawn_activations_equal_plain_loops(operator, data):
 # Vectors, backends and faults ---------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def few():
-    """Return the vectors of activations, by operator."""
-    return {name: [*map(vector_of, cases_of(activations(OPERATORS[name])))] for name in BOTH}
-
-
 def test_fuzz_draws_every_activation_and_encodings():
     places = [Place(0, MAXIMUM, number) for number in range(4)]
     drawn = [case.attributes for place in places for case in group_at(place)]
     assert {each.get("fused_activation_function") for each in drawn} >= {None, *WORDS}
     assert len({(each.get("scale"), each.get("zero_point")) for each in drawn}) > 6
-
-
-FAULTS = [
-    *(fault.name for fault in CATALOGUE if fault.name.startswith("activation-")),
-    *("accepts-activation", "refuses-activation"),
-]
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_every_fault_is_caught(name, few):
-    fault = fault_named(name)
-    assert fault in CATALOGUE
-    for operator in fault.operators:
-        invalid = [
-            vector_of(case)
-            for case in cases_of(of_no_array(OPERATORS[operator]))
-            if any("fused_activation_function" in tag for tag in case.tags)
-        ]
-        report = check(faulty(fault), [*few[operator], *invalid], diagnose="none")
-        assert not report.ok
-
-
-@pytest.mark.parametrize(
-    "name",
-    one_in(2, ["activation-relu6-as-relu", "activation-before-division"]),
-)
-def test_the_cause_is_named(name, few):
-    fault = fault_named(name)
-    (cause, *_) = check(faulty(fault), few[AVERAGE], isolate=False).diagnoses
-    assert fault.name in (*cause.faults, *cause.alternatives)

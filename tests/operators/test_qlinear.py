@@ -16,9 +16,6 @@ from conformance import load_backend
 from conformance.cases.minimize import polished
 from conformance.cases.perturb import near
 from conformance.cases.sweep.sweep_model import case_of, has_one_answer
-from conformance.faults import faulty
-from conformance.faults.catalogue import CATALOGUE
-from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS, evaluate
 from conformance.operators.clauses import under
 from conformance.strategies import cases
@@ -191,25 +188,6 @@ def test_every_sound_way_gives_the_integers_of_the_vectors(name, way):
 
 
 # Strength -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        each
-        for each in CATALOGUE
-        if each.name.startswith("integers-") and {AVERAGE, GLOBAL} & {*each.operators}
-    ],
-    ids=lambda fault: fault.name,
-)
-def test_every_fault_of_quantised_averages_is_caught(fault):
-    """In both operators, if it concerns them."""
-    for name in (AVERAGE, GLOBAL):
-        planted = faulty(fault).of(name)
-        assert not fault.concerns(OPERATORS[name]) or any(
-            not accepted([vector], [planted(vector.case.inputs, vector.case.attributes)])[0]
-            for vector in vectors_of(name)
-        )
 
 
 def near_half(cells=(100, 100, 100, 100)):

@@ -193,11 +193,6 @@ class TestDoesNotWork:
 class TestEnd:
     """No process outlives its use."""
 
-    def test_without_a_run(self):
-        """A runner that was never used can be closed at once, also one that cannot start."""
-        for launch in (python_worker("numpy"), Launch(("sleep", "600")), Launch(())):
-            Isolated(launch, jobs=2).close()
-
     def test_children_of_a_backend(self, tmp_path):
         """What a backend starts and forgets ends with its worker."""
         forgets = GALLERY["leaves_a_child"]

@@ -221,14 +221,6 @@ class TestAnswer:
         line, data = split(protocol.write_answer(5, answer))
         assert (protocol.read_answer(line, 5, 80), data) == ((answer, 0), b"")
 
-    def test_order_and_unknown_keys(self):
-        """Keys come in any order, and unknown ones are ignored."""
-        line = b'{"time": [1.5], "output": {"shape": [2], "x": {}, "dtype": "int8"}, "call": 3}'
-        assert protocol.read_answer(line, 3, 80) == (
-            Answer(ARRAY, (Returned("int8", (2,), b""),)),
-            2,
-        )
-
     def test_a_text_is_made_printable_and_short(self):
         """A program's text is one printable line."""
         line = answer_line(output=None, error="one\ntwo\x1b[31m" + "x" * 10_000)

@@ -56,11 +56,6 @@ class TestFind:
         with store({"v": np.ones(9, np.float32)}) as stored:
             assert stored.find("v", most=8).outputs == (Returned("float32", (9,)),)
 
-    def test_an_element_type_the_suite_lacks_has_its_name_and_no_elements(self, store):
-        """It is a mismatch, not a broken file."""
-        with store({"v": np.array([True])}) as stored:
-            assert stored.find("v").outputs == (Returned("BOOL", (1,)),)
-
     def test_what_raised_or_is_unsupported_says_why(self, store):
         with store({"a": ValueError("no\nkernel"), "b": NotImplementedError("3-D")}) as stored:
             assert stored.find("a") == Answer(RAISED, why=Raised("ValueError", "no kernel"))
