@@ -132,36 +132,6 @@ class TestWhole:
         assert [each.id for each in merged.results] == [each.id for each in whole.results]
         assert of_run(merged) == of_run(whole)
 
-    def test_shards_that_differ_make_an_inconsistent_run(self):
-        """Each follows one reading, and together they follow none."""
-        parts = [v.case.inputs[0].size % 4 == 1 for v in VECTORS]
-        shards = split(wavering, list(map(int, parts)))
-        assert all(shard.ok for shard in shards.values())
-        merged = merge(shards)
-        assert not merged.ok
-        assert of_run(merged) == of_run(run(wavering))
-
-    def test_an_exception_loses_its_excuse_to_another_shard(self):
-        """The vectors that show the reading are elsewhere."""
-        refused = {v.case.id for v in VECTORS if v.case.attributes["kernel"] == [1]}
-        parts = [int(v.case.id in refused) for v in VECTORS]
-        shards = split(refusing, parts)
-        assert shards["1.json"].counts == {"conforms": 2}
-        merged = merge(shards)
-        assert merged.counts["error"] == 2
-        details = {each.detail for each in merged.results if each.verdict == "error"}
-        why = "an exception is right only under same-output-size=same-as-input"
-        assert details == {f"ValueError: kernel below stride ({why})"}
-
-    def test_an_exception_may_find_its_excuse_in_another_shard(self):
-        """Where readings vary without a reason, none is ruled out."""
-        parts = [int(v.case.inputs[0].size % 4 == 1) for v in VECTORS]
-        shards = split(both, parts)
-        assert sum(shard.counts["error"] for shard in shards.values()) == 1
-        merged = merge(shards)
-        assert merged.counts["error"] == 0
-        assert of_run(merged) == of_run(run(both))
-
     def test_expected_failures_are_those_of_the_run(self):
         """Met, passed, unmatched and the inconsistent clause."""
         text = (

@@ -87,7 +87,7 @@ def plain(report):
     )
 
 
-@examples(3)
+@examples(25)
 @given(drawn_votes())
 def test_it_is_as_if_all_clauses_were_in_one_space(drawn):
     """A space per operator gives the reports and refutes the exceptions of one for all."""
