@@ -120,7 +120,7 @@ class TestWhole:
 
     @pytest.mark.parametrize("backend", BACKENDS)
     @given(parts=splits)
-    @examples(0.1)
+    @examples(1)
     def test_of_any_split(self, backend, parts):
         """Verdicts, readings, counts, accuracy, undefined behaviour."""
         assert of_run(merge(split(backend, parts))) == of_run(run(backend))

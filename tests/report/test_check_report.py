@@ -15,7 +15,6 @@ from conformance.record.report import (
     Expectations,
     Floor,
     Proof,
-    Repeatability,
     SlowVector,
     Support,
     VectorsUsed,
@@ -147,16 +146,6 @@ def test_the_accuracy_profile_is_a_table():
     assert ["float32", "1,234,567", "58.12", "%", "3.5", "0.75"] in lines
 
 
-def test_an_unstable_backend_is_called_unstable():
-    """Above all else, and in the verdict."""
-    wrong = result("a", "mismatch", detail="shape")
-    lines = text_of(made(wrong, result("b"), repeated=Repeatability(2, ("a", "b"))))
-    said = "another answer when called again in 1 failure"
-    assert lines[2].startswith(f"UNSTABLE: {said}")
-    assert f"unstable: {said}" in lines[-1]
-    assert "UNSTABLE" not in "".join(text_of(made(wrong, repeated=Repeatability(2, ("b",)))))
-
-
 def test_a_floor_that_was_missed_says_by_how_much_and_what_was_lost():
     """With the reasons that the backend gave, and ids that are never broken."""
     lost = f"a{'b' * 90}"
@@ -250,24 +239,6 @@ class TestIds:
             assert f"    {said}" in lines
             assert f"    small call {call}" in lines
             assert "  Likely cause: an exception" in lines
-
-    def test_among_answers_that_are_not_repeatable(self):
-        """Each stands on a line of its own."""
-        other = f"{self.id}2"
-        report = made(result("a"), repeated=Repeatability(12, (self.id, other), (other,)))
-        lines = text_of(report, width=40)
-        assert [line for line in lines if "float32" in line] == [
-            f"  {self.id},",
-            f"  {other};",
-            f"  {other}.",
-        ]
-
-    def test_among_vectors_that_passed_unexpectedly(self):
-        """Beside the lines of the file that match nothing."""
-        expected = Expectations("known.txt", {}, (), (self.id,), (f"{self.id}*",))
-        text = "\n".join(text_of(made(result("a"), expectations=expected), width=40))
-        assert f"{self.id}." in text
-        assert f"{self.id}*." in text
 
 
 class TestNextSteps:

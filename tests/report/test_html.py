@@ -54,23 +54,6 @@ def page_of(backend, files, **options):
 doubled = altered(lambda output: output * 2)
 
 
-def test_headline_has_the_verdict_with_its_denominators(files):
-    """Who fails reads so first, with how many vectors were run."""
-    page = page_of(doubled, files)
-    assert page.text(page.one("p", kind="verdict")) == "Does not conform"
-    said = page.text(page.one("p", kind="sentence"))
-    assert said == "4 mismatch; 5 of 5 vectors run"
-
-
-def test_incomplete_run_is_announced(files):
-    """A banner says that, and why, before everything else."""
-    report = replace(check(right, files), stopped="interrupted")
-    page = Page(render(report, files))
-    banner = page.text(page.one("p", kind="banner"))
-    assert banner.startswith("INCOMPLETE: interrupted.")
-    assert banner.endswith("holds only for the 5 vectors that were run.")
-
-
 def test_a_likely_cause_leads_to_its_failures():
     """Causes come before failures, and each names the groups that it explains."""
     faulty = load_backend("examples/backend_faulty.py:backend")
