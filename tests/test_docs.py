@@ -41,6 +41,7 @@ SLOW = {
     "docs/fuzzing.md",
     "docs/models.md",
     "docs/reports.md",
+    "docs/results.md",
     "docs/site.md",
     "docs/writing-a-backend.md",
     "examples/README.md",

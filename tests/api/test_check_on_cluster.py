@@ -87,6 +87,7 @@ def backend(operator, inputs, attributes):
 """
 
 
+@pytest.mark.slow("test_cluster.py kills a worker of plain tasks")
 def test_a_shard_of_a_lost_worker_is_run_again(cluster, tmp_path):
     """The run is whole, and its report that of one machine."""
     mark, path = tmp_path / "mark", tmp_path / "killing.py"

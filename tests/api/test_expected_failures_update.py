@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.arbitrary_reports import made, result
+from support.effort import one_in
 from support.fakes import following, pool, ramp, right, vector
 
 from conformance.api.check import check
@@ -234,7 +235,7 @@ def by_size(operator, inputs, attributes):
     return (other if inputs[0].size == 7 else right)(operator, inputs, attributes)
 
 
-@pytest.mark.parametrize("backend", [adding, raising, by_size])
+@pytest.mark.parametrize("backend", one_in(3, [adding, raising, by_size]))
 def test_a_second_run_with_the_file_that_the_first_wrote_is_ok(backend, tmp_path):
     """For a backend that is wrong, one that raises, and one that is inconsistent."""
     path = tmp_path / "expected"
@@ -290,7 +291,7 @@ def test_values_that_nothing_predicts_are_one_line_a_vector_and_excuse_no_others
     def noise(output, inputs, attributes):
         return garbage.setdefault(inputs[0].size, rng.normal(size=output.shape).astype("float32"))
 
-    lines = written(path, of_type("float32", noise), TYPES)
+    lines = written(path, of_type("float32", noise), TYPES, diagnose="seen")
     assert len(lines) == 8
     assert all(map(one_answer, lines))
     assert check(of_type("float32", noise), TYPES, diagnose=False, expected_failures=path).ok

@@ -73,25 +73,6 @@ def test_a_fault_of_gradients_is_the_cause_of_theirs_alone():
     assert (cause.explained, cause.exact, cause.total) == (4, 4, 4)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    one_in(
-        4,
-        [
-            ("batch-first-for-all", "maximum-from-zero"),
-            ("same-lower-as-upper", "divisor-axes-reversed"),
-            ("exclude-pad-ignored", "ceil-exact-as-remainder"),
-            ("windows-kernel-apart", "column-tail-4-unwritten"),
-        ],
-    ),
-)
-def test_two_planted_faults_are_both_named(one, other):
-    """Where two faults of different steps act at once, both are named."""
-    vectors = light_probes("MaxPool-1", "AvgPool-1")[::2]
-    diagnoses = causes_of(faulty([fault_named(one), fault_named(other)]), vectors)
-    assert {one, other} <= {name for diagnosis in diagnoses for name in diagnosis.faults}
-
-
 def test_a_reading_that_is_not_the_required_one_is_no_fault():
     """What conforms but for a pinned reading is not diagnosed."""
     vectors = light_probes("AvgPool-1")
