@@ -11,13 +11,20 @@ from support.unpooling_oracle import bits, inferred_sizes, values_by_cell
 from conformance.cases.strategies import cases, invalid_cases
 from conformance.errors import InvalidCase
 from conformance.operators import OPERATORS, vector_of
-from conformance.vector import UNDEFINED, Raises
+from conformance.vector import UNDEFINED, Anything, Case, Raises, Values
 
 ONNX = "ONNX-MaxUnpool-22"
 TORCH = tuple(f"PyTorch-max_unpool{axes}d" for axes in (1, 2, 3))
 EVERY = pytest.mark.parametrize("name", [ONNX, *TORCH])
 SPACE = "unpool-index-space"
 ROW = {"kernel_shape": [2], "strides": [2]}
+
+
+def onnx(data, indices, **attributes):
+    """Return the vector of rows of data and indices, (N, C, d1), with kernel and strides of 2."""
+    arrays = np.array(data, np.float32), np.array(indices, np.int64)
+    shaped = tuple(array.reshape(1, -1, array.shape[-1]) for array in arrays)
+    return vector_of(Case("case", ONNX, {**ROW, **attributes}, shaped))
 
 
 def of_reading(vector, reading):
@@ -94,6 +101,28 @@ def test_drawn_cases_are_those_of_torch(name):
         assert bits(got.ravel()[defined]) == bits(expected.values.ravel()[defined])
 
     alike()
+
+
+def test_an_index_beyond_the_inferred_shape_is_refused_by_that_reading():
+    vector = onnx([[1, 2]], [[0, 4]], output_shape=[5])
+    assert vector.clauses == {SPACE: ("output", "inferred")}
+    assert isinstance(of_reading(vector, "output"), Values)
+    assert isinstance(of_reading(vector, "inferred"), Raises)
+
+
+@pytest.mark.parametrize(
+    ("indices", "attributes", "clause"),
+    [
+        ([[0, 4]], {}, "unpool-index-range"),
+        ([[-1, 0]], {}, "unpool-index-range"),
+        ([[0, 1]], {"output_shape": [3]}, "unpool-output-too-small"),
+        ([[0, 0]], {"pads": [2, 2]}, "empty-dimension"),
+    ],
+)
+def test_what_no_document_defines_is_undefined_as_a_whole(indices, attributes, clause):
+    vector = onnx([[1, 2]], indices, **attributes)
+    assert isinstance(vector.outcomes[0], Anything)
+    assert vector.clauses == {clause: ()}
 
 
 class TestOutputShapeAsAnInput:
