@@ -132,6 +132,17 @@ def test_operators_that_fail_alike_are_one_group():
     assert (group.shared, group.alike) == (("more than 1 channels",), 2)
 
 
+@pytest.mark.parametrize(
+    ("shape", "shared"),
+    [((2, 1, 4), "a batch of more than 1"), ((1, 1, 4, 17), "rows of more than 16 cells")],
+)
+def test_failures_share_what_is_large(shape, shared):
+    """Where nothing else tells them apart."""
+    fine = [result("fine", shape=(1, 1, *(4 for _ in shape[2:])))]
+    (group,) = failure_groups(made(*fine, result("a", "mismatch", worst=WORST, shape=shape)))
+    assert group.shared == (shared,)
+
+
 def test_operators_that_fail_throughout_have_nothing_in_common():
     """Each has a group of its own."""
     wrong = [result(n, "mismatch", worst=WORST, operator=n) for n in ("AvgPool-1", "MaxPool-1")]
