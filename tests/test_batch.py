@@ -28,22 +28,6 @@ class TestBatchOf:
         back = [vector_at(batch, index) for index in range(len(vectors))]
         assert plain(vectors) == plain(back)
 
-    @examples(0.5)
-    @given(vector_lists())
-    def test_every_expected_element_lies_in_its_columns_exactly_once(self, vectors):
-        """The expected table covers the flat columns without gap or overlap."""
-        batch = batch_of(vectors)
-        for name, columns in batch.columns.items():
-            mine = [index for index, each in enumerate(batch.expected_dtype) if each == name]
-            sizes = batch.expected_size[mine]
-            assert (np.cumsum(sizes) - sizes).tolist() == batch.expected_start[mine].tolist()
-            assert len(columns.values) == len(columns.magnitude) == sizes.sum()
-
-    def test_no_vectors_make_an_empty_batch(self):
-        """Nothing in, nothing out, and no error."""
-        batch = batch_of([])
-        assert (len(batch), batch.columns) == (0, {})
-
     def test_outcome_rows_name_their_vector_kind_and_expected_array(self):
         """The outcome columns are one row per outcome, in the order of the vectors."""
         batch = batch_of(small_vectors(2))
@@ -74,13 +58,6 @@ class TestBatchOf:
         batch = batch_of(vectors)
         assert not batch.inputs[0][0].flags.writeable
         assert vectors[0].case.inputs[0].flags.writeable
-
-    def test_attributes_are_the_batchs_own(self):
-        """Changing a list of the case does not reach the batch."""
-        vectors = small_vectors(1)
-        batch = batch_of(vectors)
-        vectors[0].case.attributes["kernel"].append(7)
-        assert batch.attributes[0]["kernel"] == [1, 2]
 
     @pytest.mark.parametrize(
         ("vector", "what"),
@@ -120,8 +97,3 @@ class TestBatchOf:
 
 class TestVectorAt:
     """Columns to objects."""
-
-    def test_an_index_out_of_range_is_an_index_error(self):
-        """Like any sequence."""
-        with pytest.raises(IndexError):
-            vector_at(batch_of(small_vectors(1)), 1)

@@ -58,13 +58,6 @@ def test_vectors_are_sound_and_listed(vectors):
     assert all(vector_id.startswith(NAME) for vector_id in ids)
 
 
-def test_clauses_of_its_own_are_explained():
-    """They are among the others, and each says what it concerns."""
-    assert "nan-in-minimum" in conformance("clauses")
-    assert NAME in conformance("clauses", "all-padding-minimum")
-    assert NAME in conformance("clauses", "ceil-window-past-input")
-
-
 def test_a_right_backend_conforms(vectors):
     """In a worker and in the same process; which reading it follows is reported."""
     for option in ((), ("--in-process",)):
@@ -117,20 +110,6 @@ def test_shards_are_merged_with_their_readings(vectors, tmp_path):
     votes = [line for line in whole.splitlines() if "nan-in-minimum" in line]
     assert votes
     assert votes[0] in merged
-
-
-def test_a_vector_is_drawn(vectors):
-    """The worked example is, with both outputs."""
-    text = conformance("show", vectors, f"{NAME}/float32/1x1x2x2/")
-    assert NAME in text
-    assert "cells" in text
-
-
-def test_backends_are_compared(vectors):
-    """Side by side, as for any operator."""
-    options = ("--no-arithmetic", "--diagnose", "none")
-    text = conformance("compare", "numpy", f"{BACKENDS}:starts_from_zero", vectors, *options)
-    assert NAME in text
 
 
 @pytest.mark.slow("a search finds the faults of other operators")

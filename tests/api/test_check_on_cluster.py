@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from support.arbitrary_reports import plain
+from support.arbitrary_reports import comparable
 from support.clusters import two_workers
 from support.fakes import vector
 from support.paths import EXAMPLES
@@ -21,22 +21,11 @@ def cluster():
         yield address
 
 
-def comparable(report):
-    """Return what reports of one run have in common: times, second calls and searches apart."""
-    searches = [replace(each, proof=None) for each in report.diagnoses]
-    return plain(
-        replace(
-            report,
-            seconds=0,
-            backend_seconds=0,
-            started="",
-            slowest=(),
-            repeated=None,
-            variations=(),
-            diagnoses=tuple(searches),
-            results=tuple(report.results),
-        )
-    )
+def of_run(report):
+    """Return what reports of one run have in common, however fresh cases were searched."""
+    searches = tuple(replace(each, proof=None) for each in report.diagnoses)
+    results = tuple(report.results)
+    return comparable(report, slowest=(), diagnoses=searches, results=results)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +36,7 @@ def test_the_report_is_that_of_one_machine(cluster, backend):
     """Results in their order, counts, readings, accuracy, and the causes that are confirmed."""
     options = {"tier": "smoke", "operators": ["MaxPool-1", "AvgPool-1"], "isolate": True}
     here, there = check(backend, **options), check(backend, **options, cluster=cluster)
-    assert comparable(there) == comparable(here)
+    assert of_run(there) == of_run(here)
     assert there.ok is (backend == "numpy")
     proven = [cause.proof is not None for cause in here.diagnoses]
     assert [cause.proof is not None for cause in there.diagnoses] == proven
@@ -63,7 +52,7 @@ def test_a_callable_is_sent(cluster):
     options = {"tier": "smoke", "diagnose": "none", "name": "mine"}
     here, there = check(backend, FILE, **options), check(backend, FILE, **options, cluster=cluster)
     assert here.counts["mismatch"] > 0
-    assert comparable(there) == comparable(here)
+    assert of_run(there) == of_run(here)
 
 
 _VERSIONED = """
@@ -98,6 +87,7 @@ def backend(operator, inputs, attributes):
 """
 
 
+@pytest.mark.slow("test_cluster.py kills a worker of plain tasks")
 def test_a_shard_of_a_lost_worker_is_run_again(cluster, tmp_path):
     """The run is whole, and its report that of one machine."""
     mark, path = tmp_path / "mark", tmp_path / "killing.py"
@@ -105,7 +95,7 @@ def test_a_shard_of_a_lost_worker_is_run_again(cluster, tmp_path):
     there = check(f"{path}:backend", FILE, tier="smoke", name="numpy", cluster=cluster)
     assert mark.exists()
     here = check(f"{path}:backend", FILE, tier="smoke", name="numpy")
-    assert comparable(there) == comparable(here)
+    assert of_run(there) == of_run(here)
 
 
 def test_files_of_the_run_are_read_here_and_judged_as_a_whole(cluster, tmp_path):
@@ -117,7 +107,7 @@ def test_files_of_the_run_are_read_here_and_judged_as_a_whole(cluster, tmp_path)
     here = check(FAULTY, FILE, **options)
     there = check(FAULTY, FILE, **options, cluster=cluster)
     assert here.expectations.met
-    assert comparable(there) == comparable(here)
+    assert of_run(there) == of_run(here)
 
 
 def test_progress_counts_vectors(cluster):

@@ -46,12 +46,6 @@ def test_vectors_are_counted_by_operator_type_and_verdict():
     assert each.total == {"conforms": 3, "unsupported": 1}
 
 
-def test_backends_stand_in_the_order_they_were_named():
-    """And the selection is counted once."""
-    found = compared(b=right, a=nothing)
-    assert ([each.backend for each in found.backends], found.count) == (["b", "a"], 4)
-
-
 def test_failures_name_the_operator():
     """What is wrong in one operator is no failure of another."""
     odd = altered(lambda output: output + 1)
@@ -88,18 +82,6 @@ def test_a_backend_that_cannot_be_loaded_says_why_and_the_others_run():
     assert "no module 'no_such_module_anywhere'" in gone.problem
     assert (found.missing, found.ran) == ((gone,), (here,))
     assert here.total["conforms"] == 4
-
-
-def test_names_load_as_they_do_for_check():
-    """A built-in name gives the adapter and the version of its engine."""
-    (each,) = compare(["numpy"], PLAIN).backends
-    assert (each.backend, each.version, each.problem) == ("numpy", np.__version__, "")
-
-
-def test_time_is_told_per_vector():
-    """The mean over all vectors that were run."""
-    (each,) = compared(right=right).backends
-    assert each.seconds_per_vector == each.summary.backend_seconds / 4 > 0
 
 
 def test_arithmetic_is_that_of_the_first_average_that_conforms():

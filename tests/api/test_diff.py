@@ -12,7 +12,7 @@ from support.rendered import in_terminal
 
 from conformance.api.diff import diff
 from conformance.errors import UsageError
-from conformance.record.report import VERDICTS, Accuracy, ClauseReport, Diagnosis, VectorsUsed
+from conformance.record.report import VERDICTS, ClauseReport, Diagnosis, VectorsUsed
 from conformance.record.why import WrongShape
 from conformance.report import diff_report
 from conformance.report.json_documents import difference_json
@@ -144,15 +144,6 @@ def test_readings_are_compared_without_their_counts():
     assert diff(first, other).worse == ()
     assert diff(first, broken).worse == ("readings of c became inconsistent",)
     assert diff(broken, first).worse == ()
-
-
-def test_accuracy_changes_no_verdict():
-    first = made(result("a"), accuracy=(Accuracy("float16", 9, 1.0, 0.5, 0.1),))
-    second = made(result("a"), accuracy=(Accuracy("float16", 9, 0.5, 2.0, 0.9),))
-    found = diff(first, second)
-    assert (len(found.accuracy), found.worse) == (1, ())
-    (line,) = [line for line in text_of(found) if "float16" in line]
-    assert line.startswith("  float16: 100.00 % correctly rounded, worst 0.5 ulp, 0.1 of the")
 
 
 def test_what_makes_reports_hard_to_compare_is_said_first():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.arbitrary_reports import made, result
+from support.effort import one_in
 from support.fakes import following, pool, ramp, right, vector
 
 from conformance.api.check import check
@@ -71,10 +72,6 @@ class TestNew:
         lines = text.removeprefix(INTRODUCTION).splitlines()
         assert [line.split()[1] for line in lines] == [most, few]
 
-    def test_nothing_that_failed_is_a_file_without_lines(self):
-        update = updated(None, report({"a": "conforms", "b": "unsupported"}))
-        assert (update.text, update.describe("f")) == (INTRODUCTION, "wrote f: no line")
-
     def test_a_long_reason_is_cut(self):
         text = updated(None, report({"a": "error"}, {"a": f"E: {'x' * 500}"})).text
         assert max(map(len, text.splitlines())) < 200
@@ -96,15 +93,6 @@ class TestNew:
 
 class TestAgain:
     """A file that is there: what people wrote stays, what was found is renewed."""
-
-    def test_nothing_changes_where_nothing_changed(self):
-        """Not even what people wrote in their own way."""
-        text = "# ours\n\nmismatch  b*   # 12: known\n# and\nerror a # 13\n\n\n"
-        assert again(text, {"b1": "mismatch", "b2": "mismatch", "a": "error"}) == text
-
-    def test_a_found_line_goes_when_its_vector_conforms(self):
-        text = "# why\nmismatch a # found: 1\nmismatch b # 2\n"
-        assert again(text, {"a": "conforms", "b": "mismatch"}) == "# why\nmismatch b # 2\n"
 
     def test_a_found_line_is_renewed_in_its_place(self):
         text = "mismatch a # found: 1\n# ours\nmismatch b # 2\n"
@@ -140,10 +128,6 @@ class TestAgain:
     )
     def test_a_line_of_people_stays_where_nothing_contradicts_it(self, line, verdicts, new):
         assert again(f"{line}\n", verdicts) == f"{line}\n{new}"
-
-    def test_a_found_pattern_is_renewed_vector_by_vector(self):
-        after = again("mismatch a* # found: 1\n", {"a1": "conforms", "a2": "mismatch"})
-        assert after == "mismatch a2 # found: odd\n"
 
     @pytest.mark.parametrize("line", ["error a # found: 1\n", f"cause {CAUSED} # found: 1\n"])
     def test_a_found_line_stays_where_its_vectors_were_not_run(self, line):
@@ -211,11 +195,6 @@ class TestFile:
             write_expected(path, report({"a": "error"}), ["a"])
         assert path.read_text() == "buy milk\n"
 
-    def test_a_place_that_cannot_be_written_is_named(self, tmp_path):
-        """A folder that is not there."""
-        with pytest.raises(UsageError, match="nowhere"):
-            write_expected(tmp_path / "nowhere" / "f", report({"a": "error"}), ["a"])
-
 
 @pytest.mark.parametrize(
     ("proof", "word"),
@@ -256,7 +235,7 @@ def by_size(operator, inputs, attributes):
     return (other if inputs[0].size == 7 else right)(operator, inputs, attributes)
 
 
-@pytest.mark.parametrize("backend", [adding, raising, by_size])
+@pytest.mark.parametrize("backend", one_in(3, [adding, raising, by_size]))
 def test_a_second_run_with_the_file_that_the_first_wrote_is_ok(backend, tmp_path):
     """For a backend that is wrong, one that raises, and one that is inconsistent."""
     path = tmp_path / "expected"
@@ -312,7 +291,7 @@ def test_values_that_nothing_predicts_are_one_line_a_vector_and_excuse_no_others
     def noise(output, inputs, attributes):
         return garbage.setdefault(inputs[0].size, rng.normal(size=output.shape).astype("float32"))
 
-    lines = written(path, of_type("float32", noise), TYPES)
+    lines = written(path, of_type("float32", noise), TYPES, diagnose="seen")
     assert len(lines) == 8
     assert all(map(one_answer, lines))
     assert check(of_type("float32", noise), TYPES, diagnose=False, expected_failures=path).ok

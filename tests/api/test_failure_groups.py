@@ -69,22 +69,6 @@ def test_crashes_and_timeouts_come_first():
     assert [group.kind for group in groups] == ["timed-out", "crashed", "wrong values"]
 
 
-def test_unsupported_vectors_are_not_counted_as_run():
-    """Only vectors that got an answer are alike."""
-    wrong = result("a", "mismatch", worst=WORST, auto_pad="valid")
-    skipped = result("b", "unsupported", auto_pad="valid")
-    (group,) = failure_groups(made(wrong, skipped, result("c")))
-    assert (group.shared, group.alike) == (("auto_pad=valid",), 1)
-
-
-def test_the_example_is_the_smallest():
-    """The failure with the least data is the easiest to look at."""
-    large = result("large", "mismatch", worst=WORST, shape=(1, 1, 9, 9))
-    small = result("small", "mismatch", worst=WORST)
-    (group,) = failure_groups(made(large, small))
-    assert group.example.id == "small"
-
-
 def cause(fault, *ids):
     """Return a cause of failures; without a fault it is unknown."""
     faults = (fault,) if fault else ()

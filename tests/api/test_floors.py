@@ -71,11 +71,6 @@ class TestFloor:
 class TestMinSupported:
     """A number or a share of the vectors."""
 
-    @pytest.mark.parametrize("floor", ["5", "50%", "3,AvgPool-1", "100%,MaxPool-1", 5])
-    def test_kept(self, floor):
-        """As many as asked for are enough."""
-        assert run(min_supported=floor).ok
-
     @pytest.mark.parametrize(
         ("floor", "said"),
         [
@@ -107,12 +102,6 @@ class TestMinSupported:
         """Before the backend is called."""
         with pytest.raises(UsageError, match=said):
             run(lambda *_: pytest.fail("called"), **options)
-
-    def test_an_incomplete_run_is_not_judged(self):
-        """It is not ok anyway, and says nothing about a floor that it did not reach."""
-        report = run(lambda *_: 1 / 0, min_supported="100%", max_failures=1, vectors=VECTORS * 1)
-        assert not report.ok
-        assert report.missed_floors == ()
 
 
 class TestBaseline:
@@ -155,14 +144,6 @@ class TestBaseline:
             run(right, [vector(id="x")], baseline=baseline)
 
 
-class TestStrict:
-    """Nothing may be unsupported."""
-
-    def test_one_is_enough(self):
-        assert run(strict_unsupported=True).problems == ("5 unsupported, which none may be",)
-        assert run(right, strict_unsupported=True).ok
-
-
 class TestShards:
     """A floor is judged on the whole run."""
 
@@ -182,12 +163,6 @@ class TestShards:
         whole, merged = run(baseline=baseline).support, self.merged(baseline=baseline).support
         assert sorted(merged.lost) == sorted(whole.lost)
         assert (merged.kept, merged.conforming) == (whole.kept, whole.conforming)
-
-    def test_shards_with_other_floors_are_of_other_runs(self):
-        """One floor is judged, not one for each."""
-        shards = {"a": run(shard="1/2", min_supported="5"), "b": run(shard="2/2")}
-        with pytest.raises(UsageError, match="a and b are not of one run: floors: 5 and none"):
-            merge(shards)
 
 
 def test_a_report_keeps_its_floors(tmp_path, baseline):

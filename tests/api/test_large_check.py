@@ -1,14 +1,8 @@
 """Check of the tier large: what is run, left out and counted."""
 
-import signal
-import subprocess
-import sys
-import time
 from unittest.mock import patch
 
 import pytest
-from support.fakes import vector
-from support.processes import wait_for_end
 from support.wrapping import right
 
 import conformance
@@ -27,7 +21,6 @@ HEAD = """import copy, os, time
 import numpy as np
 from conformance.backends.engines.numpy_backend import backend as right
 """
-SILENT = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 @pytest.fixture(autouse=True)
@@ -60,13 +53,6 @@ def test_a_failure_fails_it_and_no_cause_is_searched_for():
     assert not report.ok
     assert {result.verdict for result in report.results} == {"error"}
     assert report.diagnoses == ()
-
-
-def test_it_runs_what_is_selected():
-    report = check(operators="MaxPool-*", select="*/int8/*past-2^31-*")
-
-    assert {result.operator for result in report.results} == {"MaxPool-1", "MaxPool-8"}
-    assert report.not_run == len(TIER) - len(report.results)
 
 
 def test_what_needs_more_memory_is_left_out_counted_and_said():
@@ -107,28 +93,6 @@ def test_shards_are_joined_as_one_run(tmp_path):
 
     assert joined.ok
     assert {result.id for result in joined.results} == set(IDS)
-
-
-def test_it_stops_after_as_many_failures_as_are_allowed():
-    report = check(failing, max_failures=3)
-
-    assert (len(report.results), report.complete) == (3, False)
-    assert report.stopped == "as many failures as were allowed"
-
-
-def test_expected_failures_are_none_that_are_counted(tmp_path):
-    (tmp_path / "known").write_text("error * # known\n")
-    report = check(failing, max_failures=1, expected_failures=tmp_path / "known")
-
-    assert report.complete
-    assert report.expectations.met == {"error": len(TIER)}
-    assert report.vacuous == ""
-
-
-def test_floors_are_judged():
-    assert check(min_supported="100%", operators="MaxPool-1").ok
-    with pytest.raises(UsageError, match="out of reach"):
-        check(min_supported=10_000)
 
 
 def test_outputs_left_out_are_counted():
@@ -227,32 +191,6 @@ def test_a_backend_that_spoils_the_lists_of_its_attributes_spoils_no_later_call(
     assert check(emptying).ok
 
 
-def test_a_child_that_lives_on_is_ended_and_not_waited_for(apart, tmp_path):
-    body = f"""child = os.fork()
-if not child:
-    time.sleep(600)
-open({str(tmp_path / "child")!r}, "w").write(str(child))
-return right(operator, inputs, attributes)"""
-    (result,) = apart(body).results
-
-    assert result.verdict == "conforms"
-    wait_for_end(int((tmp_path / "child").read_text()))
-
-
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
-def test_it_ends_with_this_process_however_that_ends(tmp_path, end):
-    text = f"{HEAD}def backend(*case):\n    open('pid', 'w').write(str(os.getpid()))\n"
-    (tmp_path / "backend.py").write_text(f"{text}    time.sleep(600)\n")
-    words = ["check", "backend.py:backend", "--tier", "large", "--select", "*batch-past*"]
-    command = [sys.executable, "-m", "conformance", *words]
-    with subprocess.Popen(command, cwd=tmp_path, **SILENT) as harness:
-        while not ((place := tmp_path / "pid").exists() and place.read_text()):
-            assert harness.poll() is None
-            time.sleep(0.05)
-        harness.send_signal(end)
-    wait_for_end(int(place.read_text()))
-
-
 @pytest.mark.parametrize("backend", ["numpy", right])
 def test_a_backend_in_a_process_of_its_own_is_judged_here(backend):
     """By name or by value; outputs of several arrays, too."""
@@ -304,8 +242,3 @@ def test_what_cannot_be_compared_is_handed_over_as_what_it_is(apart, output, det
 def test_what_it_cannot_do_is_wrong_usage(backend, options, message):
     with pytest.raises(UsageError, match=message):
         check(backend, **options)
-
-
-def test_other_commands_have_no_such_tier():
-    with pytest.raises(UsageError, match="no tier 'large'; there are smoke"):
-        conformance.compare({"right": right}, [vector()], tier="large")

@@ -54,10 +54,6 @@ class TestFile:
             ExpectedFailures.parse(line, path="f")
         assert str(caught.value).startswith(said)
 
-    def test_a_file_that_is_not_there_is_wrong_usage(self, tmp_path):
-        with pytest.raises(UsageError, match=r"file of vectors to skip .*: No such file"):
-            check(right, VECTORS, skip=tmp_path / "none")
-
 
 class TestRun:
     """What a run makes of it."""
@@ -77,11 +73,6 @@ class TestRun:
             (f"AvgPool-1/{n}", "hangs") for n in range(1, 5)
         ]
 
-    def test_it_is_counted_as_not_run(self, run):
-        report = run("skip AvgPool-1/? # hangs")
-        assert report.ok
-        assert (len(report.results), report.not_run, report.complete) == (3, 4, True)
-
     def test_a_run_of_nothing_is_not_ok(self, run):
         assert run("skip * # all").problems == ("nothing was run",)
 
@@ -97,10 +88,6 @@ class TestRun:
             for name in FLOATS
         }
         assert [name for name, vectors in skipped.items() if vectors] == ["float32"]
-
-    def test_a_reason_is_that_of_the_first_pattern_that_matches(self, run):
-        report = run("skip */1 # one\nskip *Max* # max")
-        assert {each.id: each.reason for each in report.skipped}["MaxPool-1/1"] == "one"
 
     @pytest.mark.parametrize(
         "line",

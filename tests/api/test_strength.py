@@ -81,17 +81,6 @@ def test_vectors_that_add_nothing_are_named():
     assert result.idle == ("large",)
 
 
-def test_idle_vectors_are_not_looked_for_unasked():
-    """Without `idle`, nothing is said of vectors that add nothing."""
-    assert strength([vector()], faults=faults("not-divided")).idle is None
-
-
-def test_faults_of_other_operators_are_left_out():
-    """Only faults of the operators that vectors are of are planted."""
-    result = strength([vector()], faults=faults("not-divided", "maximum-from-zero"))
-    assert [catch.fault for catch in result.catches] == ["not-divided"]
-
-
 def test_state_between_calls_is_caught_in_the_order_of_the_vectors():
     """A fault that returns an earlier output is caught by the second of two equal shapes."""
     first, second = vector(ramp(1, 1, 4), id="first"), vector(ramp(1, 1, 4) + 1, id="second")

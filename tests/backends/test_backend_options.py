@@ -16,13 +16,6 @@ from conformance.errors import Unsupported
 ROW = np.array([[[1.0, 3.0, 5.0, 4.0]]], np.float32)
 
 
-def test_a_backend_without_options_says_so():
-    """Plain numpy has nothing to choose."""
-    assert refusal("numpy:device=cpu") == (
-        "backend 'numpy:device=cpu' has no option 'device'; it takes no options"
-    )
-
-
 def test_a_callable_of_a_module_is_no_option(tmp_path, monkeypatch):
     """A module may be called as a backend is: only NAME=VALUE is an option."""
     monkeypatch.chdir(tmp_path)
@@ -62,15 +55,6 @@ class TestTorch:
     def test_wrong_options(self, options, said):
         """The line names what there is."""
         assert said in refusal(f"torch:{options}")
-
-
-@pytest.mark.needs_engine("openvino")
-def test_openvino_takes_a_device_and_a_precision():
-    """Both are handed to the compiler, which knows whether they are there."""
-    backend = load_backend("openvino:precision=f16,device=CPU")
-    assert (backend.device, backend.precision) == ("CPU", "f16")
-    assert backend("MaxPool-1", [ROW], pooling([4])).tolist() == [[[5]]]
-    assert "NOPE" in refusal("openvino:device=NOPE")
 
 
 @pytest.mark.needs_engine("onnxruntime", "onnx")

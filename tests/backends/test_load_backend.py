@@ -143,67 +143,37 @@ class TestFound:
         assert sys.modules["json"] is before
 
 
+INCOMPLETE = ("", ":", "module:", ":attribute", "zzz")
+"""Neither a name nor module:attribute."""
+
+
 class TestRefused:
     """What does not load, and the line that says so."""
 
-    def test_misspelt_builtin(self):
-        """The line suggests the name meant and lists all."""
-        line = refusal("nunpy")
-        assert line.startswith("no backend 'nunpy' (did you mean numpy?); ")
-        assert "built-in names: numpy, torch" in line
-        assert "module:attribute" in line
-
-    @pytest.mark.parametrize("spec", ["", ":", "module:", ":attribute", "zzz"])
-    def test_incomplete(self, spec):
-        """Neither a name nor module:attribute."""
-        assert refusal(spec).startswith(f"no backend {spec!r}; built-in names: ")
-
-    def test_file_without_attribute(self, folder):
-        """A file alone does not say what to call."""
-        assert refusal("my_engine.py").endswith("my_engine.py:ATTRIBUTE")
-
-    def test_no_module(self, folder):
-        line = refusal("no_such_module.inside:pool")
-        assert "no module 'no_such_module.inside' on the import path" in line
-
-    def test_misspelt_builtin_as_module(self, folder):
-        """A built-in name with a colon is looked up as a module; the line points back."""
-        assert "did you mean torch?" in refusal("torhc:backend")
-
-    def test_no_file(self, folder):
-        """The file does not exist; the line gives the full path."""
-        assert refusal("sub/none.py:pool").endswith(f"no file {folder / 'sub' / 'none.py'}")
-
-    def test_no_attribute(self, folder):
-        """The line suggests the callable meant and lists those there are."""
-        line = refusal("my_engine:pol")
-        assert "my_engine has no 'pol' (did you mean pool?); it has Engine, " in line
-
-    def test_no_dotted_attribute(self, folder):
-        assert "Engine has no 'rum' (did you mean run?)" in refusal("my_engine:Engine.rum")
-
-    def test_attribute_of_something_without_attributes(self, folder):
-        """A number has no callables to list."""
-        assert "has no 'run'" in refusal("my_engine:number.run")
-
-    def test_attribute_that_raises(self, folder):
-        """A property that raises is reported in one line."""
-        line = refusal("my_engine:engine.broken")
-        assert line.endswith("'broken' raised RuntimeError: no device found")
-
-    def test_not_callable(self, folder):
-        assert refusal("my_engine:number").endswith("is int, not callable")
-
-    def test_class(self, folder):
-        """A class would be constructed, not run."""
-        assert "is a class" in refusal("my_engine:Engine")
-
-    @pytest.mark.parametrize("attribute", ["two", "Engine.method"])
-    def test_wrong_signature(self, folder, attribute):
-        """A function that does not take the three arguments."""
-        assert "cannot be called with (operator, inputs, attributes)" in refusal(
-            f"my_engine:{attribute}"
-        )
+    @pytest.mark.parametrize(
+        ("spec", "said"),
+        [
+            (
+                "nunpy",
+                r"^no backend 'nunpy' \(did you mean numpy\?\); built-in names: numpy, torch",
+            ),
+            *((spec, f"^no backend {spec!r}; built-in names: ") for spec in INCOMPLETE),
+            ("my_engine.py", "my_engine.py:ATTRIBUTE$"),
+            ("no_such_module.inside:pool", "no module 'no_such_module.inside' on the import path"),
+            ("torhc:backend", r"did you mean torch\?"),
+            ("sub/none.py:pool", r"no file /.*/sub/none\.py$"),
+            ("my_engine:pol", r"my_engine has no 'pol' \(did you mean pool\?\); it has Engine, "),
+            ("my_engine:Engine.rum", r"Engine has no 'rum' \(did you mean run\?\)"),
+            ("my_engine:number.run", "has no 'run'"),
+            ("my_engine:engine.broken", "'broken' raised RuntimeError: no device found$"),
+            ("my_engine:number", "is int, not callable$"),
+            ("my_engine:Engine", "is a class"),
+            ("my_engine:two", r"cannot be called with \(operator, inputs, attributes\)"),
+            ("my_engine:Engine.method", r"cannot be called with \(operator, inputs, attributes\)"),
+        ],
+    )
+    def test_the_line_says_what_is_wrong_and_what_may_be_meant(self, folder, spec, said):
+        assert re.search(said, refusal(spec))
 
     @pytest.mark.parametrize(
         ("source", "cause"),

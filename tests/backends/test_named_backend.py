@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.backends import engine_version, parse_backend
+from conformance.backends import parse_backend
 from conformance.backends.named_backend import NamedBackend
 from conformance.errors import UsageError
 
@@ -54,12 +54,6 @@ def test_a_text_is_one_of_four_kinds(text, backend):
 def test_paths_are_those_that_the_backend_is_read_from(text, paths):
     """A report must not be written over one of them."""
     assert parse_backend(text).paths == paths
-
-
-def test_the_version_of_an_engine_is_that_of_a_builtin():
-    """With options or without; a callable in a module of the same name is no built-in."""
-    assert engine_version("numpy") == engine_version("numpy:x=1") != ""
-    assert engine_version("numpy:pool") == engine_version("nothing") == ""
 
 
 def test_stored_results_cannot_be_started():

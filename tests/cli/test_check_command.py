@@ -7,11 +7,10 @@ import sys
 import click
 import pytest
 from support.command_line import run, write_backends
-from support.report_samples import cases, write_cases
+from support.report_samples import write_cases
 
 from conformance.cli.options import size
 from conformance.judging import run as check_run
-from conformance.record import jsonl
 
 BACKENDS = """
 import resource
@@ -104,19 +103,6 @@ class TestWorkers:
         assert check("apart").exit_code == 0
         assert "3 error" in verdict(check("apart", "--in-process"))
 
-    def test_a_crash_is_the_verdict_on_one_vector(self, check):
-        """The others are run; the signal is named."""
-        got = check("crashing")
-        assert (got.exit_code, got.stderr) == (1, "")
-        assert verdict(got) == "DOES NOT CONFORM: 1 crashed; 5 of 5 vectors run"
-        assert "signal SIGABRT (6)" in got.stdout
-
-    def test_a_hang_is_the_verdict_on_one_vector(self, check):
-        """After the seconds of --timeout."""
-        got = check("hanging", "--timeout", 2)
-        assert verdict(got) == "DOES NOT CONFORM: 1 timed-out; 5 of 5 vectors run"
-        assert "no answer within 2 s" in got.stdout
-
     @pytest.mark.skipif(sys.platform != "linux", reason="a limit of memory needs Linux")
     def test_memory_limits_a_worker(self, check):
         """Its address space."""
@@ -153,22 +139,9 @@ class TestExtensions:
         assert allowed.exit_code == 0
         assert verdict(allowed) == "CONFORMS: 4 of 5 vectors conform, 1 extension"
 
-    def test_comparisons_and_searches_have_it_too(self, check_here):
-        """An option of the same name and meaning."""
-        for command in ("compare", "fuzz"):
-            assert "--allow-extensions" in run(command, "--help").stdout
-
 
 class TestParts:
     """What is run of the selection."""
-
-    def test_shards_share_the_vectors(self, check_here, tmp_path):
-        """Each vector is in one of them."""
-        for shard in ("1/2", "2/2"):
-            got = check_here("numpy", "--shard", shard, "--json", tmp_path / shard[0])
-            assert got.exit_code == 0
-        ids = [each.id for shard in "12" for each in jsonl.read(tmp_path / shard).results]
-        assert sorted(ids) == sorted(each.id for each in cases())
 
     def test_a_run_that_was_stopped_is_incomplete(self, check_here, monkeypatch):
         """--max-failures: what was not reached may fail too."""
@@ -176,11 +149,6 @@ class TestParts:
         got = check_here("upper", "--max-failures", 1)
         assert got.exit_code == 1
         assert verdict(got).startswith("DOES NOT CONFORM, INCOMPLETE: 1 mismatch")
-
-    def test_a_run_that_had_nothing_left_is_complete(self, check_here):
-        """The last failure that is allowed may be that of the last vector."""
-        got = check_here("upper", "--max-failures", 1)
-        assert verdict(got).startswith("DOES NOT CONFORM: 1 mismatch")
 
 
 class TestReports:

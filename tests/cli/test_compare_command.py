@@ -60,18 +60,6 @@ def test_arithmetic_is_revealed_unless_it_is_left_out(compare):
     assert "Arithmetic" not in compare("numpy", "AvgPool-1.h5").stdout
 
 
-def test_the_last_argument_may_be_vectors(compare):
-    """A path is told from a backend by having no colon and no built-in name."""
-    done = compare("numpy", "AvgPool-1.h5")
-    assert done.stdout.startswith("1 backend, 5 vectors of tier standard")
-
-
-def test_cells_give_what_conforms_of_what_is_supported(compare):
-    """An unsupported vector shows in the denominator."""
-    lines = compare("numpy", "b.py:some", ".").stdout.splitlines()
-    assert ["AvgPool-1", "5/5", "4/4"] in [line.split() for line in lines]
-
-
 def test_a_backend_that_was_not_run_says_why_and_ends_it_with_2(compare):
     """The others are shown all the same."""
     done = compare("b.py:gone", "numpy", ".")
@@ -109,16 +97,6 @@ def test_what_a_file_skips_is_called_in_no_backend(compare, folder):
     skipped = json.loads((folder / "skipped.json").read_text())["skips"]["vectors"]
     assert [each["reason"] for each in skipped] == ["12: hangs"] * 5
     assert " --skip skip.txt " in (folder / "skipped.md").read_text()
-
-
-def test_a_crash_is_a_verdict_of_its_backend(compare, folder):
-    """Each backend runs in a process of its own; the next one is not touched."""
-    done = compare("b.py:crash", "numpy", ".", "--json", "crashed.json", apart=True)
-    assert done.exit_code == 0
-    assert "AvgPool-1: 5 crashed" in done.stdout
-    found = json.loads((folder / "crashed.json").read_text())["backends"]
-    counts = [each["counts"]["AvgPool-1"]["float32"] for each in found]
-    assert counts == [{"crashed": 5}, {"conforms": 5}]
 
 
 def test_no_line_is_longer_than_the_terminal(compare):

@@ -1,6 +1,5 @@
 """`conformance fuzz`: what it prints, what it writes, and its exit codes."""
 
-from collections import Counter
 from functools import partial
 
 import pytest
@@ -8,8 +7,6 @@ from support.command_line import run
 from support.fuzzed import HERE
 
 from conformance.errors import UsageError
-from conformance.fuzz import FuzzReport
-from conformance.report.fuzz_report import describe
 
 SEARCH = ("--operator", "MaxPool-1", "--max-examples", "40", "--seed", "1", "--in-process")
 
@@ -56,12 +53,6 @@ def test_a_backend_that_supports_nothing_is_not_ok(fuzz):
     assert (done.exit_code, done.output.splitlines()[-1]) == (1, said)
 
 
-def test_a_search_in_which_nothing_was_run_says_so():
-    """It was stopped before the first case."""
-    report = FuzzReport("numpy", 1, (), (), {}, 0, 0, 0, 0, Counter(), 0.1, "interrupted")
-    assert str(describe(report).conclusion) == "NOTHING WAS RUN of 0 cases"
-
-
 @pytest.mark.parametrize("name", ["fuzz.save", "fuzz.saving._write"])
 def test_what_cannot_be_stored_is_shown_all_the_same(fuzz, monkeypatch, name):
     """In the file of findings or in the database: the exit code is that of an error."""
@@ -74,14 +65,6 @@ def test_what_cannot_be_stored_is_shown_all_the_same(fuzz, monkeypatch, name):
     said = "error: found.h5: cannot be written: No space left on device\n"
     assert (done.exit_code, done.stderr) == (2, said)
     assert done.stdout.splitlines()[-1] == "FOUND 1 cause in 40 cases"
-
-
-def test_the_script_shows_the_failure_again(found):
-    """What is printed between the marks runs."""
-    script = found[0].output.partition("# to see it again\n")[2].partition("# end")[0]
-    names = {}
-    exec(script.replace("print(", "shown = ("), names)
-    assert names["shown"][1].startswith("instead of ")
 
 
 def test_lines_fit_80_columns(found):

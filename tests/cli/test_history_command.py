@@ -93,10 +93,6 @@ def test_it_says_what_came_with_which_release(ask, reports):
     assert wrong > before.counts["mismatch"] == 0
 
 
-def test_nothing_but_reports_stays(ask, reports):
-    assert sorted(reports[0].parent.iterdir()) == reports
-
-
 def test_a_report_that_is_there_is_not_made_again(ask, reports, folder, monkeypatch):
     monkeypatch.setattr("conformance.history.history", partial(history, installer=None))
     before = [path.stat().st_mtime_ns for path in reports]
@@ -124,15 +120,6 @@ def test_a_run_that_is_cut_short_is_no_release_that_was_run(ask, reports, folder
     done = ask("adapter.py:backend", "1.0", "2.5")
     assert "2.5 not run: the run is incomplete: too many failures" in done.stdout
     assert not (folder / "kept" / "adapter.py-backend-2.5.jsonl").exists()
-
-
-def test_releases_are_counted_from_the_newest(ask, monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        "conformance.history.newest", lambda *of: asked.append(of) or ["1.0", "2.0"]
-    )
-    assert "2 releases of engine" in ask("adapter.py:backend", "--releases", "2").stdout
-    assert asked == [("engine", 2)]
 
 
 def test_a_reason_does_not_name_the_place_of_the_environment(ask):
@@ -217,15 +204,3 @@ def test_a_backend_of_ones_own_names_its_package(folder, monkeypatch):
     monkeypatch.chdir(folder)
     done = run("history", "adapter.py:backend", "1.0")
     assert (done.exit_code, "--package NAME" in done.stderr) == (2, True)
-
-
-@pytest.mark.parametrize("content", ["", "not a report\n", '{"kind": "header"}\n' * 2])
-def test_a_broken_report_is_one_line_and_stays(ask, folder, content):
-    path = folder / "kept" / "adapter.py-backend-1.5.jsonl"
-    path.write_text(content)
-    done = ask("adapter.py:backend", "1.5")
-    assert done.exit_code == 3
-    (error,) = (line for line in done.stderr.splitlines() if not _is_progress(line))
-    assert error.startswith("error: kept/adapter.py-backend-1.5.jsonl: ")
-    assert path.read_text() == content
-    path.unlink()

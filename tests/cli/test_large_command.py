@@ -49,22 +49,12 @@ def test_a_failure_comes_with_a_script_that_makes_the_tensor_again(failed, capsy
     assert capsys.readouterr().out.startswith("7.0 instead of 99")
 
 
-def test_a_saved_report_is_shown_with_the_same_script(failed):
-    assert "recipe_named(" in run("report", failed[0] / "report").stdout
-
-
 def test_its_failures_can_be_written_down_as_expected(failed):
     folder = failed[0]
     backend, known = f"{folder}/backends.py:wrong", folder / "known"
 
     last = check(backend, "--expected-failures", known).stdout.splitlines()[-1]
     assert last.startswith("DOES NOT CONFORM: nothing that was computed conforms; ")
-
-
-def test_vectors_are_wrong_usage(tmp_path):
-    got = run("check", "numpy", tmp_path, "--tier", "large")
-
-    assert (got.exit_code, "leave out VECTORS" in got.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -41,19 +41,6 @@ def test_json_has_format_version_and_trees(reveal):
     assert values["averages"][0]["prediction"] is None
 
 
-def test_pages_are_written(reveal, folder):
-    reveal("--no-predict", "--html", "page.html", "--markdown", "page.md")
-    assert "0 ─┬─┬─┬─┬" in (folder / "page.html").read_text()
-    assert "0 ─┬─┬─┬─┬" in (folder / "page.md").read_text()
-
-
-@pytest.mark.parametrize("window", ["3by3", "1", "17x17", "3x3:0"])
-def test_a_window_that_is_none(reveal, window):
-    done = reveal("--window", window)
-    assert done.exit_code == 2
-    assert f"window '{window}' is none" in done.output
-
-
 def test_a_file_that_it_reads_is_not_written(reveal):
     done = reveal(".", "--json", "AvgPool-1.h5")
     assert done.exit_code == 2

@@ -16,12 +16,6 @@ def outputs(made):
     return tuple(expected.values for expected in made.values[0].outputs)
 
 
-def test_data_without_elements_are_no_other_data():
-    """There is nothing to change."""
-    case = Case("empty", "AvgPool-1", pool(), (np.zeros((0, 1, 6), np.float32),))
-    assert with_other_data(case) is None
-
-
 def test_what_differs_is_named():
     """Attributes, shape, element type and data."""
     assert differences(ONE.case, ONE.case) == []

@@ -149,35 +149,6 @@ def test_a_fault_of_other_operators_does_not_stand_for_what_atoms_enumerate():
         assert (said in every) == by_atoms
 
 
-@pytest.mark.slow("each of the two is named alone")
-def test_two_faults_at_once_are_both_named():
-    """They show on the same vectors, and each on some that the other leaves alone."""
-
-    @np.errstate(all="ignore")
-    def backend(operator, inputs, attributes):
-        outputs = evaluate(operator, inputs, exchanged_pads(dict(attributes)))
-        return outputs + outputs.dtype.type(0.5)
-
-    named = " ".join(
-        cause.summary for cause in api.check(backend, light_probes("AvgPool-1")[::2]).diagnoses
-    )
-    assert EXCHANGED in named
-    assert "results were 0.5 more" in named
-
-
-@pytest.mark.slow("attributes read as others are named")
-def test_a_fault_under_a_condition_is_named_with_it():
-    """It shows where the condition holds and nowhere else."""
-    wrong = called_with(unit_strides)
-
-    def backend(operator, inputs, attributes):
-        chosen = wrong if inputs[0].dtype == np.float64 else evaluate
-        return chosen(operator, inputs, attributes)
-
-    cause = first_cause(backend, "AvgPool-1")
-    assert cause.summary.endswith("every stride taken as 1, where the type is float64")
-
-
 @pytest.mark.slow("a fault that fits by chance stands for it")
 def test_what_no_atom_makes_is_no_fault():
     """A rule about elements is learned for it instead."""

@@ -153,13 +153,3 @@ def test_a_case_without_a_window_has_no_features_of_windows(alike):
         layout.value(feature)
     assert layout.value(Feature("most_overhang", 1)) is None
     assert layout.value(Feature("outputs", 0)) == 0
-
-
-def test_an_output_without_elements_has_features_all_the_same():
-    """An adaptive operator may be asked for no cells; such a case may conform, too."""
-    inputs = (ramp(1, 2, 4, 5), np.array([0, 0]))
-    layout = layout_of(vector_of(Case("case", "AdaptiveAvgPool-8", {}, inputs)), {})
-    assert layout.shape == (1, 2, 0, 0)
-    for feature in features_of(2, alike=False, of_elements=True):
-        layout.value(feature)
-    assert layout.value(Feature("element_of_all_end")).size == 0

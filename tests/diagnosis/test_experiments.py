@@ -315,15 +315,6 @@ def test_exceptions_are_told_by_a_rule():
     assert not first.proof.missing
 
 
-@pytest.mark.slow("a diagnosis is made twice")
-def test_the_same_seed_gives_the_same_proof():
-    """Fresh cases are drawn from a seed, which the report names."""
-    backend = faulty(fault_named("maximum-from-zero"))
-    one, other = (diagnosed(backend, "MaxPool-1")[0] for _ in range(2))
-    assert one.proof == other.proof
-    assert "seed 0" in str(one.proof)
-
-
 def test_a_fault_of_what_is_refused_when_it_is_computed_shows_nowhere():
     """There is no norm of p = 0, under any fault."""
     case = Case("1", "ONNX-GlobalLpPool-22", {"p": 0}, (np.ones((1, 1, 3), np.float32),))

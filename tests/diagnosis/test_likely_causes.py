@@ -73,29 +73,6 @@ def test_a_fault_of_gradients_is_the_cause_of_theirs_alone():
     assert (cause.explained, cause.exact, cause.total) == (4, 4, 4)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    one_in(
-        4,
-        [
-            ("batch-first-for-all", "maximum-from-zero"),
-            ("same-lower-as-upper", "divisor-axes-reversed"),
-            ("exclude-pad-ignored", "ceil-exact-as-remainder"),
-            ("windows-kernel-apart", "column-tail-4-unwritten"),
-        ],
-    ),
-)
-def test_two_planted_faults_are_both_named(one, other):
-    """Where two faults of different steps act at once, both are named."""
-    vectors = light_probes("MaxPool-1", "AvgPool-1")[::2]
-    diagnoses = causes_of(faulty([fault_named(one), fault_named(other)]), vectors)
-    assert {one, other} <= {name for diagnosis in diagnoses for name in diagnosis.faults}
-
-
-def test_a_right_backend_has_nothing_to_diagnose():
-    assert causes_of(right, light_probes("AvgPool-1", "MaxPool-14")) == ()
-
-
 def test_a_reading_that_is_not_the_required_one_is_no_fault():
     """What conforms but for a pinned reading is not diagnosed."""
     vectors = light_probes("AvgPool-1")
@@ -126,20 +103,6 @@ def test_the_readings_a_backend_follows_are_taken_into_account():
     first = causes_of(faulty(fault_named("not-divided"), readings), light_probes("AvgPool-1"))[0]
     assert first.faults == ("not-divided",)
     assert first.explained == first.total
-
-
-def test_a_fault_under_a_condition_is_named_with_it():
-    """A fault that shows for one element type alone is named, with the type."""
-    wrong = faulty(fault_named("strides-ignored"))
-
-    def backend(operator, inputs, attributes):
-        chosen = wrong if inputs[0].dtype == np.float64 else evaluate
-        return chosen(operator, inputs, attributes)
-
-    first = causes_of(backend, light_probes("AvgPool-1"))[0]
-    assert first.faults == ("strides-ignored",)
-    assert first.condition == "the type is float64"
-    assert first.summary.endswith("where the type is float64")
 
 
 def test_an_unknown_cause_is_said_to_be_unknown():
@@ -219,11 +182,6 @@ def test_progress_counts_the_mismatches_looked_at():
     )
     assert told[0] == (0, 1)
     assert all(done <= total for done, total in told)
-
-
-def test_nothing_in_nothing_out():
-    """Without mismatches there is no diagnosis."""
-    assert diagnose([], [vector()], {}) == []
 
 
 def test_a_condition_holds_for_all_and_excludes_the_others():

@@ -198,18 +198,6 @@ def test_conditions_on_one_and_the_same_axis_are_learned():
     assert all(PREDICTIONS.predicts(found[0], s) for s in fresh)
 
 
-def test_nothing_is_learned_where_nothing_fails():
-    """A rule needs a failure."""
-    assert learned(samples(cases(), lambda _vector, output: output)) == []
-    assert learned([]) == []
-
-
-def test_the_same_samples_and_seed_give_the_same_rules():
-    """So that a report can be made again."""
-    made = samples(cases(), from_channel_16)
-    assert claims(made, 3) == claims(made, 3)
-
-
 def test_rules_that_the_data_cannot_tell_apart_are_all_returned():
     """The channel, the plane and the place in the output, where one batch fails."""
     failing = vector(ramp(1, 20, 3), pool(kernel=[1], strides=[1])).case

@@ -41,10 +41,6 @@ def test_failures_and_the_calls_before_them():
     assert made.whole
 
 
-def test_a_run_without_failures_has_no_calls():
-    assert history(vectors(3), {}).failed == ()
-
-
 def test_calls_after_one_that_ended_the_process_come_first():
     """The process that had the calls before it is gone."""
     made = history(vectors(8), {6})

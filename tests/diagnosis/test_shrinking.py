@@ -2,7 +2,6 @@
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,9 +39,3 @@ def test_as_many_as_are_needed_are_left(count, least):
     """Where it is the number that counts, no single one can be left out."""
     left, _ = smallest(list(range(max(count, least))), lambda part: len(part) >= least)
     assert len(left) == least
-
-
-@pytest.mark.parametrize("items", [[], [1]])
-def test_nothing_to_leave_out(items):
-    """No part is tried of a single item."""
-    assert smallest(items, lambda _: pytest.fail("tried")) == (items, 0)

@@ -13,11 +13,9 @@ from support.fakes import check_varied as check
 from support.fakes import pool, ramp, right, vector
 
 from conformance.backends.fresh_starts import fresh_starts_of
-from conformance.backends.named_backend import parse_backend
 from conformance.backends.runner import InProcess
 from conformance.budget import START, Budget
 from conformance.diagnosis.state import of_state
-from conformance.errors import UsageError
 from conformance.vectorfile.sources import opened
 
 
@@ -229,17 +227,6 @@ class TestNumbers:
         finding = only(numbered(lambda n: n == 3), [*vectors(5), maximum])
         assert finding.words == "the 3rd call is wrong"
 
-    def test_calls_of_one_element_type_are_counted(self):
-        """A table that is made at the first call of a type is there for all shapes."""
-        doubles = [
-            vector(ramp(1, 1, 6 + n, dtype="float64"), pool(operator), operator=operator, id=f"{n}")
-            for n, operator in enumerate(("AvgPool-1", "MaxPool-1", "MaxPool-1", "AvgPool-1"))
-        ]
-        single = vector(operator="MaxPool-1", id="single")
-        key = lambda _, inputs, attributes: inputs[0].dtype  # noqa: E731
-        finding = only(numbered(lambda n: n == 3, key), [single, *doubles])
-        assert finding.words == "the 3rd call of float64 is wrong"
-
     def test_a_kernel_is_wrong_until_it_is_warm(self):
         """The first call of each shape and attributes is wrong, the others are right."""
         key = lambda _, inputs, attributes: (inputs[0].shape, attributes)  # noqa: E731
@@ -327,12 +314,6 @@ class TestNoState:
         assert (found.findings, found.note, found.vectors) == ((), "", frozenset())
         assert found.starts <= 5
 
-    def test_nothing_failed(self):
-        some = vectors(3)
-        with opened(some) as sources:
-            found = of_state(check(right, some), sources, lambda: pytest.fail("started"))
-        assert found.starts == 0
-
     @pytest.mark.parametrize("share", [0.3, 0.9])
     def test_answers_vary(self, share):
         """Failures that chance decides are not taken for those of an order of calls."""
@@ -384,11 +365,6 @@ class TestLimits:
         assert found.findings == ()
         assert "no fresh start of the backend" in found.note
         assert "\n" not in found.note
-
-    def test_stored_results_cannot_be_started(self):
-        """They are looked up."""
-        with pytest.raises(UsageError, match="stored results"):
-            fresh_starts_of(parse_backend("results:somewhere"))()
 
     def test_the_work_is_done(self):
         """What was found by then is said, and that it is not all."""

@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner
 from support.exported import smoke_tier
 from support.fakes import pool, ramp, vector
-from support.two_outputs import minimum_vectors
 
 from conformance.cli import main
 from conformance.errors import UsageError
@@ -290,17 +289,3 @@ def test_without_the_package_its_name_is_said(tmp_path, monkeypatch):
     with pytest.raises(UsageError, match="pip install onnx"):
         export("onnx", tmp_path / "e", [vector()])
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_maximum_has_no_tolerance(tmp_path):
-    """It is exact."""
-    export("onnx", tmp_path / "e", [vector(operator="MaxPool-1", id="m")])
-    text = (tmp_path / "e" / "pooling" / "test_m" / "data.json").read_text()
-    assert json.loads(text) == {"rtol": 0.0, "atol": 0.0}
-
-
-def test_an_operator_that_onnx_does_not_have_is_left_out_with_a_reason(tmp_path, minimum_pool):
-    """Whatever the case, and nothing is written for it."""
-    done = export("onnx", tmp_path / "e", minimum_vectors())
-    assert done.written == 0
-    assert set(done.left_out.values()) == {"ONNX has no MinimumPool-1"}

@@ -11,8 +11,6 @@ from conformance.api.strength import strength
 from conformance.cases.sweep import collect
 from conformance.diagnosis.laboratory import samples_from
 from conformance.diagnosis.likely_causes import diagnose
-from conformance.diagnosis.sample import Sample
-from conformance.diagnosis.traits import traits
 from conformance.faults import CATALOGUE, fault_named, faulty
 from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
 from conformance.faults.planted import planted
@@ -126,17 +124,6 @@ def test_further_outputs_may_change_places(minimum_pool):
     assert cells.tolist() == [[[1, 2, 1]]]
 
 
-def test_an_answer_conforms_on_the_outputs_it_has(vector):
-    """Fewer outputs than there are may conform; none and more than there are do not."""
-    expected = tuple(each.values for each in vector.outcomes[0].outputs)
-    assert conforms(vector, expected)
-    assert conforms(vector, expected[:1])
-    assert not conforms(vector, ())
-    assert not conforms(vector, (*expected, expected[0]))
-    assert not conforms(vector, (expected[0], expected[1] + 1))
-    assert not conforms(vector, (expected[0], expected[1].astype(np.int32)))
-
-
 @pytest.mark.parametrize(
     "name", one_in(3, ["windows-one-late", "further-outputs-zero", "same-all-at-end"])
 )
@@ -172,19 +159,3 @@ def test_an_own_clause_is_taken_into_account(minimum_pool):
     wrong = (got, np.zeros((1, 1, 2), np.int64))
     first = diagnose(samples_from([(vector, wrong)]), [], {})[0]
     assert (first.faults, first.exact) == (("further-outputs-zero",), 1)
-
-
-def test_what_is_odd_about_an_output_names_it(vector):
-    """Outputs after the first are called by their names."""
-    first, cells = (each.values for each in vector.outcomes[0].outputs)
-    assert traits(Sample(vector, (first, cells * 0), failed=True)) == {
-        "every value is 0 (output cells)",
-        "every value is the same (output cells)",
-    }
-    assert traits(Sample(vector, (first, cells[..., :2]), failed=True)) == {
-        "the result is too small (output cells)",
-    }
-    assert traits(Sample(vector, (first[..., :2], cells[..., :2]), failed=True)) == {
-        "the result is too small"
-    }
-    assert traits(Sample(vector, (first, cells, cells), failed=True)) == {"3 outputs were returned"}

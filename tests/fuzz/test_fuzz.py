@@ -9,9 +9,8 @@ from support.effort import one_in
 from support.fakes import ramp, vector
 from support.fuzzed import HERE
 from support.sound import SOUND
-from support.stored_outputs import as_file
 
-from conformance import Unsupported, UsageError, check
+from conformance import UsageError, check
 from conformance.dtypes import dtype_of
 from conformance.faults import fault_named, faulty
 from conformance.fuzz import fuzz, save
@@ -225,14 +224,6 @@ def test_a_saved_file_keeps_what_it_holds(found, tmp_path):
         assert len(files[0]) == 2
 
 
-def test_findings_of_several_operators_go_to_a_file_each(found, tmp_path):
-    """A vector file holds one operator, whose name goes into that of the file."""
-    operators = ("MaxPool-1", "AvgPool-1")
-    findings = [as_found(vector(operator=name), found[1]).findings[0] for name in operators]
-    paths = save(replace(found[1], findings=tuple(findings)), tmp_path / "found.h5")
-    assert [path.name for path in paths] == ["found-MaxPool-1.h5", "found-AvgPool-1.h5"]
-
-
 def test_readings_that_contradict_each_other_are_found():
     """A backend that follows one reading here and another there is inconsistent."""
 
@@ -282,13 +273,6 @@ def test_a_backend_that_supports_nothing_is_not_ok():
 
     report = fuzz(backend, operators=["MaxPool-1"], max_examples=20)
     assert (report.ok, report.findings) == (False, ())
-
-
-def test_stored_results_cannot_be_searched(tmp_path):
-    """Results computed elsewhere answer no new case."""
-    stored = as_file(tmp_path / "stored.safetensors", {"some/id": Unsupported("no such call")})
-    with pytest.raises(UsageError, match="stored results"):
-        fuzz(f"results:{stored}", max_examples=10)
 
 
 @pytest.mark.parametrize("option", ["seconds", "max_examples", "max_causes"])

@@ -144,28 +144,6 @@ def test_a_smaller_case_is_one_that_the_document_defines():
     assert (small.attributes["kernel"], small.inputs[0].shape) == ([5], (1, 1, 5))
 
 
-def test_small_numbers_are_tried_one_by_one():
-    """Halves of the way from 32 to 1 are all odd."""
-    zeros = np.zeros((1, 1, 32), np.float32)
-    given = {"kernel": [32], "strides": [1], "pads_begin": [0], "pads_end": [0]}
-    case = case_of("MaxPool-1", given, (zeros,), pattern="zeros")
-    small = polished(case, lambda each: each.attributes["kernel"][0] % 2 == 0)
-    assert (small.attributes["kernel"], small.inputs[0].shape) == ([2], (1, 1, 2))
-
-
-def test_numbers_come_in_ascending_order():
-    """Where the axes may change places, one of all cases that are as small is found."""
-    zeros = np.zeros((1, 1, 3, 1), np.float32)
-    given = {"kernel": [1, 1], "strides": [3, 1], "pads_begin": [0, 0], "pads_end": [0, 0]}
-    case = case_of("MaxPool-1", given, (zeros,), pattern="zeros")
-
-    def fails(each):
-        return max(each.attributes["strides"]) == 3 and each.inputs[0].size == 3
-
-    small = polished(case, lambda each: each.inputs[0].ndim == 4 and fails(each))
-    assert (small.attributes["strides"], small.inputs[0].shape) == ([1, 3], (1, 1, 1, 3))
-
-
 def test_data_are_signs_or_whole_numbers_if_they_can_be():
     """Where neither zeros nor ones will do."""
     data = np.float32([[[-0.5039, 3.25]]])

@@ -17,10 +17,6 @@ def test_versions_are_ordered_by_their_numbers():
     assert in_order(ordered[::-1]) == ordered
 
 
-def test_a_version_given_twice_is_one():
-    assert in_order(["1.0", "2.0", "1.0"]) == ["1.0", "2.0"]
-
-
 @pytest.mark.parametrize("text", ["", "newest", "--index-url=x", "1.0/../..", "1.0 2.0", "1" * 99])
 def test_a_text_that_is_no_version(text):
     """It would become an argument of pip and the name of a file."""
@@ -54,11 +50,6 @@ def pip(monkeypatch):
 def test_the_newest_are_the_first_that_pip_lists(pip):
     pip(LISTED)
     assert newest("engine", 2) == ["1.10.0", "2.0"]
-
-
-def test_all_of_them_where_there_are_fewer(pip):
-    pip(LISTED)
-    assert len(newest("engine", 9)) == 4
 
 
 def test_a_package_that_pip_does_not_know(pip):

@@ -24,11 +24,6 @@ def test_verdicts_are_in_the_order_of_the_vectors():
     ) == [True, False, False, True, False]
 
 
-def test_no_vectors_have_no_verdicts():
-    """Nothing is judged where there is nothing."""
-    assert accepted([], []) == []
-
-
 def test_a_case_undefined_as_a_whole_accepts_anything():
     """Any array, none and any exception conform where the whole case is undefined."""
     undefined = Vector(vector().case, (Anything(),))

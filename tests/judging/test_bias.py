@@ -4,8 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support.fakes import pool, ran, right, vector
 from support.random_cases import noise
 from support.rendered import in_terminal
@@ -14,7 +12,7 @@ from support.sound import SOUND
 from conformance.api.merge import merge
 from conformance.dtypes import FLOATS
 from conformance.record.jsonl import read, write
-from conformance.record.report import BIAS_STEPS, Bias
+from conformance.record.report import Bias
 from conformance.report.check_report import describe
 
 VECTORS = 36
@@ -98,11 +96,6 @@ def test_stagnating_sums_are_no_bias():
     assert bias.directions == ()
 
 
-def test_a_correct_backend_has_no_row():
-    """There is nothing to tell."""
-    assert ran(right, *vectors("float32", count=2)).bias == ()
-
-
 @pytest.mark.parametrize(
     ("most", "least", "biased"), [(30, 0, False), (31, 0, True), (90, 10, True), (60, 30, False)]
 )
@@ -114,35 +107,6 @@ def test_chance_is_excluded_at_one_in_a_thousand_millions(most, least, biased):
 
 def test_any_numbers_are_looked_at_in_no_time():
     assert Bias("a", "b", above=2**63 - 1, below=2**62).directions == ("upwards",)
-
-
-PARTS = st.builds(
-    lambda off, up, out, counts: Bias(
-        "a",
-        "b",
-        off,
-        up / BIAS_STEPS / off,
-        out / BIAS_STEPS / off,
-        **dict(zip(("above", "below", "outward", "inward"), counts, strict=True)),
-    ),
-    st.integers(1, 10**9),
-    st.integers(-(2**50), 2**50),
-    st.integers(-(2**50), 2**50),
-    st.tuples(*[st.integers(0, 1000)] * 4),
-)
-
-
-@given(st.lists(PARTS, min_size=2, max_size=5), st.randoms())
-def test_parts_add_up_in_any_order(parts, random):
-    """Shards may be merged in any order."""
-
-    def total(parts):
-        first, *others = parts
-        for other in others:
-            first = first + other
-        return first
-
-    assert total(random.sample(parts, len(parts))) == total(parts)
 
 
 def test_shards_and_saved_reports_say_the_same(tmp_path):

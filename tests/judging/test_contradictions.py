@@ -260,12 +260,6 @@ class TestDivisors:
             "AvgPool-14-backward": "whole-kernel",
         }
 
-    def test_element_types_may_follow_another_reading(self):
-        """A split by type that is the same in the gradient."""
-        report = ran(by_type(["float64"], ["float64"]), *overhang("float32", "float64"))
-        assert report.ok
-        assert clause(report, "overhang-divisor").by == "dtype"
-
     def test_element_types_may_not_follow_other_readings_in_gradients(self):
         """The operator and its gradient are split by type, each the other way round."""
         report = ran(by_type(["float64"], ["float32"]), *overhang("float32", "float64"))
@@ -319,23 +313,6 @@ class TestTies:
         report = ran(backend, *ties("float32"))
         assert report.ok
         assert clause(report, "index-of-ties").followed == "some"
-
-    def test_maxima_alone_say_nothing_of_ties(self):
-        """A backend that returns no indices."""
-        chosen = following({}, {"gradient-of-ties": "last"})
-
-        def backend(operator, *case):
-            answer = chosen(operator, *case)
-            return answer[0] if isinstance(answer, tuple) else answer
-
-        assert ran(backend, *ties("float32")).ok
-
-    def test_a_gradient_of_another_operator_says_nothing(self):
-        """Each operator may have a rule of its own."""
-        backend = following({"index-of-ties": "first"}, {"gradient-of-ties": "last"})
-        index, _ = ties("float32")
-        _, gradient = ties("float32", operator="MaxPool-14")
-        assert ran(backend, index, gradient).ok
 
     def test_element_types_may_choose_other_cells(self):
         """As long as the gradient of each goes where its index says."""

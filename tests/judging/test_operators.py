@@ -12,10 +12,9 @@ from support.fakes import check, vector
 from support.joint_readings import Joint
 from test_reading_sets import clause
 
-from conformance.errors import UsageError
 from conformance.judging.reading_sets import ReadingSpace, reading_space
 from conformance.judging.readings import settled
-from conformance.judging.votes import Separators, Vote, separators
+from conformance.judging.votes import Separators, Vote
 from conformance.operators import CLAUSES as OPERATOR_CLAUSES
 from conformance.operators import evaluate
 
@@ -88,7 +87,7 @@ def plain(report):
     )
 
 
-@examples(3)
+@examples(25)
 @given(drawn_votes())
 def test_it_is_as_if_all_clauses_were_in_one_space(drawn):
     """A space per operator gives the reports and refutes the exceptions of one for all."""
@@ -201,18 +200,3 @@ class TestClauseFromOutside:
             [{"nan-in-minimum": "ignored"}],
             [{"nan-in-maximum": "propagates"}],
         ]
-
-    def test_it_can_be_required(self, vectors):
-        """By its name; the other operators are not touched."""
-        pinned = check(following_ignored, vectors, require={"nan-in-minimum": "propagates"})
-        assert [(each.verdict, each.detail) for each in pinned.results] == [
-            ("mismatch", "follows nan-in-minimum=ignored, propagates is required"),
-            ("conforms", ""),
-        ]
-        with pytest.raises(UsageError, match="it has propagates, ignored"):
-            check(following_ignored, vectors, require={"nan-in-minimum": "lost"})
-
-    def test_attributes_that_may_separate_readings_go_by_role(self):
-        """Whatever the document calls them."""
-        found = separators("MinimumPool-1", "int8", 2, {"round_up": 1, "mode": "valid"})
-        assert tuple(found) == ("MinimumPool-1", "int8", "2", "valid", "ceil", "no divisor")

@@ -41,11 +41,6 @@ class TestSpaces:
         assert space.shape == tuple(len(clause.readings) for clause in clauses)
         assert space is reading_space(operator)
 
-    def test_sizes(self):
-        """Seven clauses of two readings are two words a vector, two clauses one."""
-        words = [ReadingSpace(tuple(clause(f"c{i}", 2) for i in range(n))).words for n in (7, 2)]
-        assert words == [2, 1]
-
     def test_there_is_none_of_an_unknown_operator(self):
         """The message names those there are."""
         with pytest.raises(UsageError, match="unknown operator 'Pool'"):
@@ -92,12 +87,6 @@ class TestSets:
             (("accumulator", "element-type"), ("subnormals", "kept")),
             (("accumulator", "element-type"), ("subnormals", "flushed")),
         ]
-
-    def test_pins_of_other_operators_allow_everything(self):
-        """A reading required of a clause that does not concern the operator changes nothing."""
-        assert SPACE.allowed_by({"nan-in-maximum": "ignored"}).all()
-        pinned = SPACE.allowed_by({"nan-in-maximum": "ignored", "subnormals": "kept"})
-        assert np.array_equal(pinned, SPACE.set_of([{"subnormals": "kept"}]))
 
     @pytest.mark.parametrize(
         "unknown",

@@ -1,6 +1,5 @@
 """The report says which reading a backend follows, or that it follows none."""
 
-from collections import Counter
 from dataclasses import replace
 from typing import ClassVar
 
@@ -10,9 +9,6 @@ from support.fakes import following, only, pool, ramp, ran, right, vector
 
 from conformance.api.merge import merge
 from conformance.dtypes import dtype_of
-from conformance.judging.reading_sets import ReadingSpace
-from conformance.judging.readings import settled
-from conformance.judging.votes import ATTRIBUTES, Separators, Vote
 from conformance.operators import CLAUSES
 
 NAN = np.nan
@@ -21,19 +17,6 @@ PAST = pool(strides=[1], pads_end=[3], rounding_type="ceil")
 OVERHANG = pool(kernel=[3], pads_begin=[1], rounding_type="ceil", exclude_pad=False)
 HALVES = np.full((1, 1, 4), 60000, np.float16)
 TINY = np.array([[[1e-45, 0, 3e-39, 2e-39]]], np.float32)
-
-SPACE = ReadingSpace(
-    tuple(
-        CLAUSES[name]
-        for name in (
-            *("same-output-size", "same-never-crops", "same-with-ceil", "ceil-window-past-input"),
-            *("valid-rounds", "overhang-divisor", "nan-in-maximum", "accumulator"),
-            *("sum-overflow", "subnormals", "pads-not-below-kernel"),
-        )
-    )
-)
-"""Some clauses as if they were those of one operator: each more multiplies the combinations."""
-READINGS = SPACE.readings
 
 VECTORS = {
     "same-output-size": vector(ramp(1, 1, 5), SAME),
@@ -50,12 +33,15 @@ VECTORS = {
 """A vector for each clause that replaces a step or refuses, touched by that clause."""
 
 
+READINGS = [(name, each.name) for name in VECTORS for each in CLAUSES[name].readings]
+
+
 def clause(report, name):
     (found,) = [each for each in report.readings if each.clause == name]
     return found
 
 
-@pytest.mark.parametrize(("name", "reading"), [(n, r) for n in VECTORS for r in READINGS[n]])
+@pytest.mark.parametrize(("name", "reading"), READINGS)
 def test_each_reading_is_recognised(name, reading):
     """A backend that follows a reading conforms, and the report names the reading."""
     report = ran(following(**{name: reading}), VECTORS[name])
@@ -75,19 +61,6 @@ def test_readings_that_nothing_separates_though_others_are_ruled_out():
     assert found.counts == {"kept": 0, "dropped": 0, "all-dropped": 0}
     kept = clause(ran(right, past), "ceil-window-past-input")
     assert (kept.followed, kept.possible) == ("kept", ("kept",))
-
-
-def test_a_clause_that_touches_nothing_is_left_out():
-    """The report has the clauses that touch a conforming vector, in their order."""
-    assert ran(right).readings == ()
-    names = [each.clause for each in ran(right, *distinct(VECTORS.values())).readings]
-    assert names == [name for name in READINGS if name in {*VECTORS, *names}]
-
-
-def test_a_mismatch_has_no_say():
-    """A vector that does not conform says nothing of readings."""
-    result = ran(lambda *case: right(*case) + 9, VECTORS["same-output-size"])
-    assert (result.readings, result.results[0].readings) == ((), ())
 
 
 def test_nothing_separates():
@@ -347,119 +320,6 @@ class TestExcuses:
         )
         assert result.verdict == "error"
         assert result.detail.endswith("only under same-output-size=same-as-input)")
-
-
-def separated(**attributes):
-    """Return what separates the readings of a vector: "" but for some attributes."""
-    return Separators(*(attributes.get(name, "") for name in ATTRIBUTES))
-
-
-def vote(accepted, *, excused=False, space=SPACE, **attributes):
-    """Return the vote of a vector that a list of combinations explains."""
-    clauses = space.disputed_in({name: () for one in accepted for name in one})
-    packed = space.pack(space.set_of(accepted)).tobytes()
-    return Vote(packed, clauses, excused, separated(**attributes))
-
-
-class TestVotes:
-    """How the readings of several clauses are found together."""
-
-    a, b = "same-output-size", "overhang-divisor"
-    (a1, a2), (b1, b2) = map(READINGS.get, (a, b))
-
-    def found(self, *vectors, dtype=None):
-        """Return the report of each clause by name; `dtype` has a letter for each vector."""
-        votes = Counter(
-            vote(each, dtype=letter)
-            for each, letter in zip(vectors, dtype or "-" * len(vectors), strict=True)
-        )
-        return {each.clause: each for each in settled(votes, lambda _operator: SPACE)[1]}
-
-    def test_one_clause_settles_another(self):
-        """What two clauses explain together is settled by a vector of one of them."""
-        found = self.found(
-            [{self.a: self.a1, self.b: self.b2}, {self.a: self.a2, self.b: self.b1}],
-            [{self.a: self.a2}],
-        )
-        assert {n: c.followed for n, c in found.items()} == {self.a: self.a2, self.b: self.b1}
-
-    def test_a_clause_that_an_attribute_splits_explains_it_better(self):
-        """Where either of two clauses may vary, the one that can be split does."""
-        found = self.found(
-            [{self.a: self.a1, self.b: self.b1}, {self.a: self.a2, self.b: self.b2}],
-            [{self.a: self.a1}],
-            [{self.b: self.b2}],
-            dtype="xyx",
-        )
-        assert found[self.a].status == "split"
-        assert found[self.a].values == {"x": self.a2, "y": self.a1}
-        assert (found[self.b].status, found[self.b].followed) == ("followed", self.b2)
-
-    def test_a_strict_arithmetic_settles_a_clause(self):
-        """The combination with the strictest arithmetic is the better explanation."""
-        found = self.found(
-            [
-                {self.a: self.a1, "accumulator": "element-type"},
-                {self.a: self.a2, "accumulator": "wider"},
-                {self.a: self.a2, "accumulator": "element-type"},
-            ]
-        )
-        assert found[self.a].followed == self.a2
-        assert found["accumulator"].followed == "wider"
-
-
-class TestExceptions:
-    """Exceptions that only an undefined element excuses: they have no say, and may be refuted."""
-
-    a, b = TestVotes.a, TestVotes.b
-    (a1, a2), (b1, b2) = map(READINGS.get, (a, b))
-
-    def settled(self, *vectors, excused, **attributes):
-        """Return which vectors are refuted, and the report of each clause by name.
-
-        `excused` and the attributes have a letter for each vector, x for excused ones.
-        """
-        votes = [
-            vote(
-                each,
-                excused=excused[i] == "x",
-                **{name: letters[i] for name, letters in attributes.items()},
-            )
-            for i, each in enumerate(vectors)
-        ]
-        wrong, reports = settled(Counter(votes), lambda _operator: SPACE)
-        return [each in wrong for each in votes], {each.clause: each for each in reports}
-
-    @pytest.mark.slow("they do not settle a clause")
-    def test_what_others_rule_out_refutes_them(self):
-        """An exception that is right only under a reading not followed has no excuse."""
-        wrong, _ = self.settled([{self.a: self.a1}], [{self.a: self.a2}], excused=".x")
-        assert wrong == [False, True]
-
-    def test_they_do_not_settle_a_clause(self):
-        """A split is seen although an exception, under the default of another clause, denies it."""
-        wrong, found = self.settled(
-            [{self.a: self.a1}],
-            [{self.a: self.a2}],
-            [{self.a: self.a1, self.b: self.b1}, {self.a: self.a2, self.b: self.b2}],
-            excused="..x",
-            dtype="pqq",
-        )
-        assert not any(wrong)
-        assert found[self.a].values == {"p": self.a1, "q": self.a2}
-
-    def test_two_clauses_may_be_split_by_two_attributes(self):
-        """An exception may need both splits for its excuse, where neither alone would do."""
-        others = [{self.a: self.a1, self.b: self.b1}], [{self.a: self.a2, self.b: self.b1}]
-        wrong, _ = self.settled(
-            *others,
-            [{self.a: self.a1, self.b: self.b2}],
-            [{self.a: self.a2, self.b: self.b2}],
-            excused="...x",
-            dtype="pqpq",
-            axes="1122",
-        )
-        assert not any(wrong)
 
 
 class TestOtherReasons:

@@ -8,7 +8,7 @@ from support.fakes import altered
 
 from conformance import check, load_backend, open_vectors
 from conformance.judging.schedule import Forecast, cheap_first, steps_of
-from conformance.vectorfile.sources import Selected, chosen
+from conformance.vectorfile.sources import chosen
 
 OPERATORS = ("AvgPool-1", "MaxPool-1")
 
@@ -122,10 +122,3 @@ def test_a_run_that_is_not_long_says_nothing():
     """Where a call takes the same time whatever its size, too."""
     steps = [*range(100, 5100, 5)] * 2 + [10_000_000] * 10
     assert said_at(steps, lambda _: 0.02) == (None, [])
-
-
-def test_nothing_selected_takes_no_time(files):
-    """An empty part has no vectors, and none to order."""
-    none = np.zeros(0, np.int64)
-    assert cheap_first([Selected.of(files[0], none)]) == ([], [])
-    Forecast([], "x").tick(0)

@@ -58,8 +58,3 @@ class TestMaxFailures:
         known.write_text("error * # 1: never answers")
         report = check(failing, vectors(600), max_failures=1, expected_failures=known)
         assert (report.complete, report.counts["error"]) == (True, 600)
-
-    def test_the_result_is_that_of_one_portion(self):
-        """Counting failures now and then changes nothing else."""
-        whole, portions = check(right, vectors(600)), check(right, vectors(600), max_failures=1)
-        assert (ran(whole), whole.counts) == (ran(portions), portions.counts)

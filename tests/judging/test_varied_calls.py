@@ -11,7 +11,7 @@ from support.memory_faults import SOUND, WRONG
 
 from conformance.backends.variations import VARIATIONS
 from conformance.diagnosis.varied import _causes, findings_of
-from conformance.errors import Unsupported, UsageError
+from conformance.errors import UsageError
 
 PLANES = pool("AvgPool-1", kernel=[2, 2], strides=[1, 1], pads_begin=[0, 0], pads_end=[0, 0])
 OPERATORS = ["AdaptiveAvgPool-8"]
@@ -96,13 +96,6 @@ class TestVerdict:
         )
         assert varied(report)["channels-last"].failing == ("0",)
 
-    def test_all_variations_in_which_it_fails_are_named(self):
-        """The verdict is that of the first."""
-        report = check(self.ignoring, tensors(1), variations=["fortran", "channels-last", "slice"])
-        (result,) = report.results
-        assert result.variations == ("fortran", "channels-last")
-        assert "Fortran order" in result.detail
-
     def test_one_channel_has_the_strides_of_channels_last(self):
         """Numpy calls the array contiguous; a backend may take its layout from the strides."""
         data = ramp(2, 1, 2, 2) - 1
@@ -150,18 +143,6 @@ class TestVerdict:
         report = check(backend, tensors(1), variations="twice")
         assert report.counts["error"] == 1
 
-    def test_a_variation_may_be_unsupported(self):
-        """As anything may."""
-        calls = itertools.count()
-
-        def backend(*case):
-            if next(calls):
-                raise Unsupported("twice")
-            return right(*case)
-
-        report = check(backend, tensors(1), variations="twice")
-        assert (report.ok, varied(report)["twice"].refused) == (True, 1)
-
     def test_other_bits_that_conform_are_counted(self):
         """Another order of summation is allowed in another layout."""
         data = ramp(1, 3, 4, 4) / 3
@@ -173,11 +154,6 @@ class TestVerdict:
         report = check(backend, [vector(data, PLANES)], variations="fortran")
         assert (report.ok, varied(report)["fortran"].differing) == (True, 1)
 
-    def test_what_fails_in_a_plain_call_is_not_called_in_others(self):
-        """It is called again, to see whether it is stable."""
-        report = check(lambda *case: right(*case) + 1, tensors(2), variations="fortran")
-        assert (report.variations, report.repeated.sampled) == ((), 2)
-
 
 class TestChoice:
     """Which variations are asked for."""
@@ -187,12 +163,6 @@ class TestChoice:
         report = check(right, tensors(5), variations="all")
         assert {each.called for each in report.variations} == {5}
         assert report.repeated.sampled == 5
-
-    def test_none_calls_each_vector_once(self):
-        """Also those that fail."""
-        calls = itertools.count()
-        check(lambda *case: right(*case) + next(calls), tensors(3), variations="none")
-        assert next(calls) == 3
 
     def test_an_unknown_one_is_wrong_usage(self):
         """With those that there are."""
@@ -261,8 +231,3 @@ class TestUnbatched:
         assert [result.variations for result in report.results] == [("unbatched",), ()]
         assert [each.behaviour for each in findings_of(report)] == ["data without a batch"]
         assert "when called without a batch" in report.results[0].detail
-
-    def test_operators_whose_documents_have_none_are_not_called_so(self):
-        """The report says nothing of it."""
-        report = check(right, tensors(1), variations="unbatched")
-        assert varied(report) == {}

@@ -6,16 +6,11 @@ from support.oracle import array
 
 from conformance import check
 from conformance.cases.perturb import near
-from conformance.cases.sweep import of_no_array
 from conformance.cases.sweep.activations import activations
 from conformance.cases.sweep.sweep_model import cases_of
-from conformance.errors import InvalidCase
-from conformance.faults import faulty
-from conformance.faults.catalogue import fault_named
 from conformance.fuzz.drawing import Place, group_at
 from conformance.operators import OPERATORS, as_called, vector_of
-from conformance.reference import tolerance
-from conformance.vector import Arithmetic, Case
+from conformance.vector import Case
 
 NAME = "TOSA-AVG_POOL2D"
 OPERATOR = OPERATORS[NAME]
@@ -42,41 +37,6 @@ def test_what_follows_from_the_type_is_handed_over_where_a_case_says_nothing(dty
     inputs, attributes = as_called(vector(None, [1, 2], dtype).case)
     assert attributes["acc_type"] == default
     assert "acc_type" not in OPERATOR.convention.taken(inputs, attributes)[1]
-
-
-def test_what_a_case_says_is_handed_over():
-    for word in ("FP16", "FP32"):
-        inputs, attributes = as_called(vector(word).case)
-        assert attributes["acc_type"] == word
-        taken = OPERATOR.convention.taken(inputs, attributes)[1]
-        assert taken.get("acc_type", "FP32") == word
-
-
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8", "float8_e5m2"])
-def test_sums_in_float16_are_asked_for_of_float16_alone(dtype):
-    case = vector(None, [1, 2], dtype).case
-    attributes = {**case.attributes, "acc_type": "FP16"}
-    with pytest.raises(InvalidCase, match=f"acc_type=FP16: must be FP32 for {dtype}"):
-        OPERATOR.validate(case.inputs, attributes)
-
-
-def test_the_accumulator_is_no_dispute_where_it_is_said_to_be_float16():
-    """Else it is one, of which the default is the narrower bound."""
-    asked, usual = vector("FP16"), vector("FP32")
-    assert (list(asked.clauses), list(usual.clauses)) == ([], ["accumulator"])
-    assert [outcome.arithmetic for outcome in asked.values] == [Arithmetic.ELEMENT_TYPE]
-    assert asked.values[0].readings == ({},)
-    wider, narrow = (outcome.arithmetic for outcome in usual.values)
-    assert (wider, narrow) == (Arithmetic.USUAL, Arithmetic.ELEMENT_TYPE)
-
-
-def test_the_bound_admits_sums_in_float16_and_in_anything_wider():
-    (outcome,) = vector("FP16").values
-    bounds = [
-        tolerance(outcome.outputs[0], 2, arithmetic, average=True).item()
-        for arithmetic in (Arithmetic.USUAL, outcome.arithmetic)
-    ]
-    assert bounds[0] < bounds[1]
 
 
 def in_float16(operator, inputs, attributes, *, narrowest=np.float16):
@@ -110,15 +70,6 @@ def test_backends_that_sum_in_float16_or_wider_conform(narrowest):
     assert (report.ok, len(vectors) > 6) == (True, True)
 
 
-def test_the_vectors_are_of_float16_and_others_leave_it_out():
-    asked = list(cases_of(activations(OPERATOR)))
-    assert {case.data.dtype.name for case in asked} == {"float16"}
-    known = {case.id for case in asked}
-    for case in cases_of(of_no_array(OPERATOR)):
-        if case.id not in known and "invalid" not in case.tags:
-            assert "acc_type" not in case.attributes
-
-
 def test_fuzz_and_cases_nearby_ask_for_it_of_float16_alone():
     drawn = [case for number in range(4) for case in group_at(Place(0, NAME, number))]
     asked = [case for case in drawn if case.attributes.get("acc_type") == "FP16"]
@@ -129,13 +80,3 @@ def test_fuzz_and_cases_nearby_ask_for_it_of_float16_alone():
     for case in nearby:
         assert "acc_type" not in case.attributes or case.data.dtype == np.float16
         OPERATOR.validate(case.inputs, case.attributes)
-
-
-@pytest.mark.parametrize("name", ["refuses-accumulator", "accepts-accumulator"])
-def test_faults_are_caught(name):
-    fault, about = fault_named(name), "acc_type: not a value of the document"
-    invalid = [case for case in cases_of(of_no_array(OPERATOR)) if about in case.tags]
-    vectors = [vector_of(case) for case in (*cases_of(activations(OPERATOR)), *invalid)]
-    assert fault.operators == (NAME,)
-    assert not check(faulty(fault), vectors, diagnose="none", isolate=False).ok
-    assert check("numpy", vectors, diagnose="none", isolate=False).ok

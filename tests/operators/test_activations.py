@@ -2,32 +2,26 @@
 
 import math
 from fractions import Fraction
-from itertools import chain, product
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.effort import examples, one_in
+from support.effort import examples
 from support.oracle import array, exact_maximum, exact_mean, exact_value, rounded
 
-from conformance import check
 from conformance.cases.strategies import cases
-from conformance.cases.sweep import of_no_array
 from conformance.cases.sweep.activations import activations
 from conformance.cases.sweep.sweep_model import cases_of
 from conformance.errors import InvalidCase
-from conformance.faults import CATALOGUE, faulty
-from conformance.faults.catalogue import fault_named
 from conformance.fuzz.drawing import Place, group_at
 from conformance.operators import OPERATORS, as_called, evaluate, vector_of
-from conformance.operators.outcomes import is_judgeable
 from conformance.vector import Case
 
 AVERAGE, MAXIMUM = "LiteRT-AVERAGE_POOL_2D", "LiteRT-MAX_POOL_2D"
 BOTH = (AVERAGE, MAXIMUM)
 WORDS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6")
-CLAUSE = "activation-of-nan"
 
 
 def called(operator, cells, activation, width=1, dtype="float32", readings=None, **encoding):
@@ -48,102 +42,6 @@ def case_with(activation, cells):
 
 
 # By hand ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("operator", BOTH)
-@pytest.mark.parametrize(
-    ("activation", "expected"),
-    [
-        ("NONE", [-math.inf, -7, -1, -0.5, 0, 0.5, 1, 6, 7, math.inf]),
-        ("RELU", [0, 0, 0, 0, 0, 0.5, 1, 6, 7, math.inf]),
-        ("RELU_N1_TO_1", [-1, -1, -1, -0.5, 0, 0.5, 1, 1, 1, 1]),
-        ("RELU6", [0, 0, 0, 0, 0, 0.5, 1, 6, 6, 6]),
-    ],
-)
-def test_numbers_are_clamped_as_derived_by_hand(operator, activation, expected):
-    cells = [-math.inf, -7, -1, -0.5, 0, 0.5, 1, 6, 7, math.inf]
-    assert called(operator, cells, activation) == expected
-
-
-@pytest.mark.parametrize(
-    ("cells", "activation", "expected"),
-    [
-        ([8, 8, 2, -8, -9, -9], "RELU6", [6, 0, 0]),  # sums of 16, -6 and -18
-        ([8, 2, 8, -8, 0.5, 0], "RELU6", [5, 0, 0.25]),  # of which a clamp of cells makes 4, 3
-        ([4, -3, -4, 3, 9, 9], "RELU_N1_TO_1", [0.5, -0.5, 1]),
-    ],
-)
-def test_the_mean_is_clamped_neither_the_sum_nor_the_cells(cells, activation, expected):
-    assert called(AVERAGE, cells, activation, width=2) == expected
-
-
-@pytest.mark.parametrize(
-    ("dtype", "encoding", "activation", "expected"),
-    [
-        ("int8", {}, "RELU6", [0, 0, 5, 6, 6]),
-        ("int8", {}, "RELU_N1_TO_1", [-1, 0, 1, 1, 1]),
-        ("int16", {}, "RELU", [0, 0, 5, 60, 120]),
-        ("int8", {"scale": 0.25}, "RELU6", [0, 0, 5, 24, 24]),  # 6 / 0.25
-        ("int8", {"scale": 0.75}, "RELU_N1_TO_1", [-1, 0, 1, 1, 1]),  # 4/3 is nearest to 1
-        ("int8", {"scale": 0.625}, "RELU_N1_TO_1", [-2, 0, 2, 2, 2]),  # 1.6 to 2
-        ("int8", {"scale": 4.0}, "RELU6", [0, 0, 2, 2, 2]),  # 1.5: a half, away from zero
-        ("int8", {"scale": 0.25, "zero_point": 3}, "RELU6", [3, 3, 5, 27, 27]),
-        ("int8", {"scale": 0.25, "zero_point": -128}, "RELU6", [-104] * 5),
-        ("int8", {"scale": 0.25, "zero_point": 127}, "RELU", [127] * 5),
-        ("int8", {"scale": 0.001, "zero_point": 10}, "RELU6", [10, 10, 10, 60, 120]),
-        ("int8", {"scale": 0.25, "zero_point": 3}, "NONE", [-100, 0, 5, 60, 120]),
-    ],
-)
-@pytest.mark.parametrize("operator", BOTH)
-def test_limits_of_integers_are_as_derived_by_hand(operator, dtype, encoding, activation, expected):
-    if "scale" in encoding:
-        encoding["scale"] = float(np.float32(encoding["scale"]))
-    cells = [-100, 0, 5, 60, 120]
-    assert called(operator, cells, activation, dtype=dtype, **encoding) == expected
-
-
-def test_unsigned_limits_end_at_zero():
-    assert called(MAXIMUM, [0, 1, 2, 255], "RELU_N1_TO_1", dtype="uint8") == [0, 1, 1, 1]
-    points = {"scale": 0.25, "zero_point": 128}
-    assert called(MAXIMUM, [0, 130, 255], "RELU6", dtype="uint8", **points) == [128, 130, 152]
-
-
-@pytest.mark.parametrize(
-    ("reading", "expected"), [("integers", [-1, 1, 4]), ("distances", [-1, 0, 4])]
-)
-def test_a_half_is_of_integers_or_of_distances_from_the_zero_point(reading, expected):
-    """Means of -0.5, 0.5 and 3.5; from a zero point of 1, they are -1.5, -0.5 and 2.5."""
-    cells, clause = [-1, 0, 0, 1, 3, 4], "integer-halves-of-zero-point"
-    got = called(AVERAGE, cells, "NONE", 2, "int8", {clause: reading}, zero_point=1)
-    assert got == expected
-
-
-@pytest.mark.parametrize(
-    ("activation", "reading", "expected"),
-    [
-        ("RELU6", "propagates", math.nan),
-        ("RELU6", "lower", 0),
-        ("RELU6", "upper", 6),
-        ("RELU_N1_TO_1", "lower", -1),
-        ("RELU", "upper", math.inf),
-        ("NONE", "lower", math.nan),
-    ],
-)
-@pytest.mark.parametrize("operator", BOTH)
-def test_a_nan_is_clamped_by_a_reading(operator, activation, reading, expected):
-    got = called(operator, [math.nan, 2], activation, 2, readings={CLAUSE: reading})
-    np.testing.assert_array_equal(got, [expected])
-
-
-def test_every_reading_of_a_nan_conforms():
-    """That of infinities too, whose sum is one; numbers leave nothing open."""
-    for cells in ([math.nan, 1], [math.inf, -math.inf]):
-        vector = vector_of(case_with("RELU6", cells))
-        assert vector.clauses == {CLAUSE: ("propagates", "lower", "upper")}
-        values = [outcome.outputs[0].values.item() for outcome in vector.values]
-        np.testing.assert_array_equal(values, [math.nan, 0, 6])
-    assert not vector_of(case_with("RELU6", [math.inf, 1])).clauses
-    assert not vector_of(case_with("NONE", [math.nan, 1])).clauses
 
 
 # What is handed over, and refused -----------------------------------------------------------------
@@ -180,14 +78,6 @@ def test_what_is_no_activation_and_no_encoding_is_refused(
 ):
     with pytest.raises(InvalidCase, match=why):
         called(operator, [1, 2], activation, dtype=dtype, **encoding)
-
-
-def test_a_clamped_sum_that_may_overflow_is_not_judged():
-    """Sound sums may be infinite, of either sign, and a limit after that."""
-    operator, cells = OPERATORS[AVERAGE], [3e38, 3e38]
-    judged = [is_judgeable(operator, vector_of(case_with(word, cells))) for word in (None, *WORDS)]
-    assert judged == [True, True, False, False, False]
-    assert is_judgeable(operator, vector_of(case_with("RELU6", [3e37, 3e37])))
 
 
 # Plain loops --------------------------------------------------------------------------------------
@@ -271,63 +161,8 @@ def test_drawn_activations_equal_plain_loops(operator, data):
 # Vectors, backends and faults ---------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def few():
-    """Return the vectors of activations, by operator."""
-    return {name: [*map(vector_of, cases_of(activations(OPERATORS[name])))] for name in BOTH}
-
-
-def test_every_activation_is_there_of_every_type(few):
-    for vectors in few.values():
-        found = {
-            (v.case.data.dtype.name, v.case.attributes["fused_activation_function"])
-            for v in vectors
-        }
-        assert found >= {*product(("float32", "int8", "uint8"), WORDS[1:]), ("int16", "RELU")}
-
-
-def test_other_vectors_say_nothing_of_activations():
-    for case in cases_of(of_no_array(OPERATORS[AVERAGE])):
-        is_apart = bool({"activation", "invalid"} & set(case.tags))
-        assert is_apart or not {*case.attributes} - {"filter", "stride", "padding"}
-
-
 def test_fuzz_draws_every_activation_and_encodings():
     places = [Place(0, MAXIMUM, number) for number in range(4)]
     drawn = [case.attributes for place in places for case in group_at(place)]
     assert {each.get("fused_activation_function") for each in drawn} >= {None, *WORDS}
     assert len({(each.get("scale"), each.get("zero_point")) for each in drawn}) > 6
-
-
-def test_the_built_in_backend_conforms(few):
-    assert check("numpy", [*chain(*few.values())], diagnose="none").ok
-
-
-FAULTS = [
-    *(fault.name for fault in CATALOGUE if fault.name.startswith("activation-")),
-    *("accepts-activation", "refuses-activation"),
-]
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_every_fault_is_caught(name, few):
-    fault = fault_named(name)
-    assert fault in CATALOGUE
-    for operator in fault.operators:
-        invalid = [
-            vector_of(case)
-            for case in cases_of(of_no_array(OPERATORS[operator]))
-            if any("fused_activation_function" in tag for tag in case.tags)
-        ]
-        report = check(faulty(fault), [*few[operator], *invalid], diagnose="none")
-        assert not report.ok
-
-
-@pytest.mark.parametrize(
-    "name",
-    one_in(2, ["activation-relu6-as-relu", "activation-before-division"]),
-)
-def test_the_cause_is_named(name, few):
-    fault = fault_named(name)
-    (cause, *_) = check(faulty(fault), few[AVERAGE], isolate=False).diagnoses
-    assert fault.name in (*cause.faults, *cause.alternatives)

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from conformance import as_called, check
-from conformance.operators import OPERATORS, evaluate, vector_of
+from conformance import check
+from conformance.operators import evaluate
 from conformance.operators.call_convention import PLAIN, CallConvention
-from conformance.vectorfile import open_vectors
 
 LAST = CallConvention(channels_last=True, numbers=("a", "b"), of_types={"t": {"int8": ("I",)}})
 
@@ -35,24 +34,6 @@ def test_a_number_that_is_left_out_is_no_input():
 def test_the_place_of_an_element_is_that_of_the_backend():
     assert LAST.place_given((1, 2, 3, 4)) == (1, 3, 4, 2)
     assert PLAIN.place_given((1, 2, 3, 4)) == (1, 2, 3, 4)
-
-
-def has_own_form(operator):
-    return not operator.convention.is_plain or operator.attribute("channels_last") is not None
-
-
-@pytest.mark.parametrize("name", [name for name in OPERATORS if has_own_form(OPERATORS[name])])
-def test_vectors_hold_what_their_document_computes(name):
-    """Called as a backend is, each gives what was expected, as the document hands it over."""
-    with open_vectors(None, [name]) as files:
-        vectors = [vector for file in files for vector in file if vector.case.tier == "smoke"]
-    for vector in vectors[::4]:
-        if vector.outcomes[0].kind == "values":
-            convention = OPERATORS[name].convention_of(vector.case.attributes)
-            expected = convention.array_given(vector.values[0].outputs[0].values)
-            got = evaluate(name, *as_called(vector.case))
-            assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
-            assert vector_of(vector.case).clauses == vector.clauses
 
 
 def channels_second(operator, inputs, attributes):

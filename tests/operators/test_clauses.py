@@ -18,77 +18,6 @@ from conformance.vector import Anything, Case, Raises
 
 DISPUTED = [clause for clause in CLAUSES.values() if clause.kind == "disputed"]
 STEPS = {field.name for field in dataclasses.fields(Pipeline)}
-RULINGS = {
-    "output-extent-formula",
-    "explicit-is-not-auto",
-    "stride-zero",
-    "zero-pads-overhang",
-    "layout",
-    "maximum-of-minus-infinity",
-    "adaptive-sum",
-    "ngraph-index",
-    "ngraph-defaults",
-    "printed-w-bound",
-    "index-axis",
-    "dilation-zero",
-    "valid-rounds-by-example",
-    "left-overs",
-    "adaptive-output-type",
-    "onnx-same-output-size",
-    "onnx-same-with-ceil",
-    "lp-absolute",
-    "lp-of-padding",
-    "printed-maximum",
-    "gradient-of-nothing",
-    "torch-ceil",
-    "torch-half-a-kernel",
-    "torch-adaptive-blocks",
-    "torch-half-a-dilated-kernel",
-    "torch-overhang",
-    "torch-gradient-of-no-sum",
-    "tosa-pads",
-    "tosa-integer-average",
-    "tosa-nan-mode",
-    "tosa-accumulator-of-float16",
-    "tosa-accumulator-of-float8",
-    "tosa-subnormals-of-float8",
-    "litert-same",
-    "litert-same-never-crops",
-    "litert-activation",
-    "litert-average-of-padding",
-    "litert-integer-average",
-    "qlinear-average",
-    "qlinear-near-half",
-    "webnn-dilated-output-size",
-    "webnn-ceil",
-    "webnn-output-sizes-of-both",
-    "webnn-average-of-padding",
-    "webnn-norm-of-nothing",
-    "torch-unpool-limits",
-    "unpool-pads-ignored",
-    "unpool-round-trip",
-    "unpool-row-major",
-}
-UNDEFINED = {
-    "all-padding-average",
-    "all-padding-maximum",
-    "index-of-nothing",
-    "kernel-past-padding",
-    "empty-dimension",
-    "integer-average",
-    "zero-sign",
-    "lp-exponent",
-    "onnx-flags",
-    "tosa-sum-overflow",
-    "lp-signed",
-    "gradient-of-undefined",
-    "gradient-of-padding",
-    "gradient-of-no-norm",
-    "unpool-index-range",
-    "unpool-output-too-small",
-    "unpool-repeated-index",
-    "webnn-output-sizes",
-}
 ARITHMETIC = {
     "accumulator": ("wider", "element-type"),
     "sum-overflow": ("finite", "overflows"),
@@ -107,20 +36,6 @@ OWN_ORACLE = {
     "webnn-output-sizes-clear-padding": ("cleared", "kept"),
 }
 """Of documents whose oracle is in their own tests."""
-
-
-def names_of(kind):
-    """Return the names of the clauses of a kind."""
-    return {name for name, clause in CLAUSES.items() if clause.kind == kind}
-
-
-def test_every_known_place_has_a_clause():
-    """Rulings, disputed and undefined clauses are those of the list of readings."""
-    assert names_of("ruling") == RULINGS
-    assert names_of("undefined") == UNDEFINED
-    assert names_of("disputed") == set(READINGS) | set(OF_GRADIENTS) | set(ARITHMETIC) | set(
-        OWN_ORACLE
-    )
 
 
 def test_readings_come_in_their_order():
@@ -193,15 +108,6 @@ class TestUnder:
         for operator in OPERATORS.values():
             defaults = {clause.name: clause.default for clause in DISPUTED}
             assert under(operator, defaults) == operator.pipeline
-
-    def test_clauses_of_other_operators_change_nothing(self):
-        """An adaptive average has neither pads nor NaN rules to dispute."""
-        others = {name: names[-1] for name, names in READINGS.items()}
-        adaptive = OPERATORS["AdaptiveAvgPool-8"]
-        assert under(adaptive, others) == adaptive.pipeline
-        assert under(OPERATORS["AvgPool-1"], {"nan-in-maximum": "ignored"}) == (
-            OPERATORS["AvgPool-1"].pipeline
-        )
 
     @pytest.mark.parametrize("name", READINGS)
     def test_a_reading_replaces_the_steps_it_names_and_no_other(self, name):

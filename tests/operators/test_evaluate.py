@@ -91,14 +91,6 @@ def test_the_layout_of_memory_does_not_matter(operator):
         np.testing.assert_array_equal(evaluate(operator, [view], attributes), expected)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64"])
-def test_integer_averages_truncate(dtype):
-    """Where the value is undefined the reference still gives one: the quotient towards zero."""
-    data = np.array([[[7, 8, 9]]], dtype) * (1 if dtype == "uint8" else -1)
-    got = evaluate("nGraph-AvgPool", [data.astype(dtype)], {"window_shape": [2]})
-    assert np.abs(got.astype(int)).ravel().tolist() == [7, 8]
-
-
 class TestUndefined:
     """What evaluate does where no value is defined."""
 

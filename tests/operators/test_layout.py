@@ -2,26 +2,20 @@
 
 import re
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.effort import one_in
 
-from conformance import Unsupported, as_called, check, evaluate, pooling_of
+from conformance import Unsupported, as_called, evaluate, pooling_of
 from conformance.batch import batch_of
 from conformance.cases.strategies import cases
-from conformance.cases.sweep.invalid_cases import invalid
 from conformance.cases.sweep.layouts import layouts
 from conformance.cases.sweep.sweep_model import cases_of
-from conformance.cases.sweep.worked_examples import examples
 from conformance.errors import InvalidCase
 from conformance.export import safetensors_export
 from conformance.export.safetensors_export import Tensors
-from conformance.faults import faulty
-from conformance.faults.catalogue import fault_named
 from conformance.operators import OPERATORS, vector_of
 from conformance.vector import outputs_of
 
@@ -41,15 +35,6 @@ def named(operator, shape, **attributes):
         return [data]
     output = evaluate(operator.removesuffix("-backward"), [data], attributes)
     return [np.cumsum(np.ones_like(output)).astype(np.float32).reshape(output.shape), data]
-
-
-def apart(operator):
-    """Return the cases of layouts, the valid and the invalid ones."""
-    definition = OPERATORS[operator]
-    refused = [
-        case for case in cases_of(invalid(definition, apart=True)) if "layout" in case.tags[1]
-    ]
-    return cases_of(layouts(definition)), refused
 
 
 def test_the_operators_of_webnn_and_their_gradients_choose_a_layout():
@@ -88,20 +73,6 @@ def test_a_layout_that_the_document_does_not_have_is_refused(layout):
         evaluate(CHOOSING[0], named(CHOOSING[0], (1, 2, 3, 4)), {"layout": layout})
 
 
-@pytest.mark.parametrize("operator", CHOOSING)
-def test_each_operator_has_vectors_of_both_layouts_and_of_none(operator):
-    found = list(map(vector_of, chain(*apart(operator))))
-    kinds = {(v.case.attributes["layout"], v.outcomes[0].kind) for v in found}
-    assert kinds == {
-        *(("nhwc", "values"), ("nchw", "values")),
-        *((word, "raises") for word in ("nearest", "")),
-    }
-
-
-def test_an_operator_without_such_an_attribute_has_none():
-    assert not list(layouts(OPERATORS["MaxPool-1"]))
-
-
 def test_an_engine_that_knows_one_layout_gets_no_other():
     data = named(CHOOSING[0], (1, 2, 3, 4))
     assert pooling_of("WebNN-maxPool2d", data, {"layout": "nchw"}).kernel == (3, 4)
@@ -109,14 +80,6 @@ def test_an_engine_that_knows_one_layout_gets_no_other():
         pooling_of("WebNN-maxPool2d", data, LAYOUT)
     with pytest.raises(Unsupported, match="layout='NCHW'"):
         pooling_of("WebNN-maxPool2d", data, {"layout": "NCHW"})
-
-
-@pytest.mark.parametrize("isolate", [False, True], ids=["here", "in a worker"])
-def test_a_backend_that_knows_the_layout_conforms(isolate):
-    vectors = [
-        vector_of(case) for name in CHOOSING[2:5] for case in cases_of(layouts(OPERATORS[name]))
-    ]
-    assert check("numpy", vectors, diagnose="none", isolate=isolate).ok
 
 
 def test_vectors_that_are_exported_are_those_of_a_backend():
@@ -127,22 +90,3 @@ def test_vectors_that_are_exported_are_those_of_a_backend():
     (output,) = stored["accepted"][0]["outputs"]
     assert shapes == [(1, 2, 3, 3), (1, 4, 6, 3)]
     assert tensors.by_name[output["expected"]].shape == (1, 4, 6, 3)
-
-
-@pytest.mark.parametrize(
-    "name",
-    one_in(
-        3,
-        [
-            *("layout-last-as-second", "layout-second-as-last", "layout-sizes-of-other-axes"),
-            *("layout-of-input-alone", "accepts-layout"),
-        ],
-    ),
-)
-def test_the_cause_of_a_wrong_layout_is_named(name):
-    fault = fault_named(name)
-    operator = "WebNN-averagePool2d"
-    vectors = list(map(vector_of, chain(cases_of(examples(OPERATORS[operator])), *apart(operator))))
-    cause = check(faulty(fault), vectors, isolate=False).diagnoses[0]
-    assert fault.name in (*cause.faults, *cause.alternatives)
-    assert fault.summary in cause.summary

@@ -7,19 +7,27 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.accepted_answers import disputed, row, values_under, vector
 from support.drawn_params import assert_same, hard_cases, integer_cases
 from support.effort import examples
 from support.oracle import READINGS, WholeCaseUndefined, oracle, plan
-from support.random_cases import pooling
 
-from conformance.operators import CLAUSES, concerned
-from conformance.vector import TIED, UNDEFINED, Arithmetic
+from conformance.operators import CLAUSES, concerned, vector_of
+from conformance.vector import TIED, UNDEFINED, Arithmetic, Case
 
 OF_VALUES = ("nan-in-maximum", "index-of-ties", "index-of-nan", "column-major", "lp-overhang")
 GEOMETRIC = [clause for clause in READINGS if clause not in OF_VALUES]
 BESIDE = "pads-with-auto-pad"
 READ = READINGS | {BESIDE: ("ignored", "used", "used-or-refused")}  # others ignore or refuse
+
+
+def vector(operator, inputs, attributes):
+    """Return the vector of a case."""
+    return vector_of(Case("case", operator, attributes, tuple(inputs)))
+
+
+def disputed(found):
+    """Return the disputed clauses that touch a vector, with their readings."""
+    return {name: names for name, names in found.clauses.items() if names}
 
 
 def combinations_of(found):
@@ -218,114 +226,3 @@ class TestAnyCase:
         others = [type(o) for o in found.outcomes if o not in found.values]
         assert len(keys) == len(set(keys))
         assert len(others) == len(set(others))
-
-
-class TestWholeCases:
-    """Cases with a single answer that is no value."""
-
-    @pytest.mark.parametrize(
-        ("operator", "shape", "dtype", "attributes", "clause"),
-        [
-            ("AvgPool-1", (0, 1, 3), "float32", pooling([2], exclude_pad=True), "empty-dimension"),
-            ("MaxPool-1", (1, 0, 3), "float32", pooling([2]), "empty-dimension"),
-            ("MaxPool-1", (1, 1, 0), "int8", pooling([2]), "empty-dimension"),
-            ("MaxPool-1", (1, 1, 3), "float32", pooling([4]), "kernel-past-padding"),
-            ("nGraph-AvgPool", (1, 1, 3), "float16", {"window_shape": [4]}, "kernel-past-padding"),
-            ("nGraph-AvgPool", (1, 1, 3), "int32", {"window_shape": [2]}, "integer-average"),
-        ],
-    )
-    def test_anything_conforms_where_nothing_is_defined(
-        self, operator, shape, dtype, attributes, clause
-    ):
-        """One outcome accepts anything and one clause says why."""
-        found = vector(operator, [np.ones(shape, dtype)], attributes)
-        assert [(o.kind, o.readings) for o in found.outcomes] == [("anything", ({},))]
-        assert found.clauses == {clause: ()}
-
-    def test_an_empty_output_is_undefined(self):
-        """An output size of zero is an empty dimension."""
-        found = vector("AdaptiveAvgPool-8", [np.ones((1, 1, 3)), np.array([0])], {})
-        assert ([o.kind for o in found.outcomes], found.clauses) == (
-            ["anything"],
-            {"empty-dimension": ()},
-        )
-
-    def test_invalid_attributes_raise(self):
-        """A stride of zero must be rejected, and no clause excuses it."""
-        found = row("MaxPool-1", [1, 2, 3], pooling([2], [0]))
-        assert [(o.kind, o.readings) for o in found.outcomes] == [("raises", ({},))]
-        assert found.clauses == {}
-
-    @pytest.mark.parametrize(
-        ("pad", "refusing"),
-        [
-            (0, {"refused"}),
-            (1, {"refused", "zeros-alone"}),
-            (2, {"refused", "zeros-alone", "checked"}),
-        ],
-    )
-    def test_pads_beside_auto_pad_may_be_refused(self, pad, refusing):
-        """All of them, those that are not zero, or those that are as long as the kernel."""
-        given = {"kernel_shape": [2], "auto_pad": "VALID", "pads": [pad, 0]}
-        found = row("ONNX-AveragePool-22", [1, 2, 3], given)
-        names = {}
-        for outcome in found.outcomes:
-            for combination in outcome.readings:
-                if combination.get("pads-not-below-kernel") != "rejected":
-                    names.setdefault(outcome.kind, set()).add(combination[BESIDE])
-        every = {"ignored", "refused", "zeros-alone", "checked", "used", "used-or-refused"}
-        assert names == {"values": every - refusing, "raises": refusing}
-
-    def test_pads_beside_auto_pad_may_be_used(self):
-        """Of 1 2 3 in windows of two: between one pad on either side, four and not two."""
-        given = {"kernel_shape": [2], "auto_pad": "VALID", "pads": [1, 1]}
-        found = row("ONNX-AveragePool-22", [1, 2, 3], given)
-        assert values_under(found, **{BESIDE: "ignored"}) == [1.5, 2.5]
-        assert values_under(found, **{BESIDE: "used"}) == [1, 1.5, 2.5, 3]
-
-    def test_zeros_beside_auto_pad_may_be_used_too(self):
-        """SAME_UPPER makes three windows of 1 2 3, and zeros leave two."""
-        given = {"kernel_shape": [2], "auto_pad": "SAME_UPPER", "pads": [0, 0]}
-        found = row("ONNX-AveragePool-22", [1, 2, 3], given)
-        assert values_under(found, **{BESIDE: "zeros-alone"}) == [1.5, 2.5, 3]
-        assert values_under(found, **{BESIDE: "used"}) == [1.5, 2.5]
-
-    def test_pads_that_are_used_may_be_too_short_for_the_kernel(self):
-        """SAME_UPPER makes windows of four of 1 2 3; with zeros in its place, one or none."""
-        given = {"kernel_shape": [4], "auto_pad": "SAME_UPPER", "pads": [0, 0]}
-        found = row("ONNX-AveragePool-22", [1, 2, 3], given)
-        kinds = {c[BESIDE]: outcome.kind for outcome in found.outcomes for c in outcome.readings}
-        values = dict.fromkeys(("ignored", "zeros-alone", "checked", "used"), "values")
-        assert kinds == {**values, "refused": "raises", "used-or-refused": "raises"}
-        assert values_under(found, **{BESIDE: "used"}) == [2]
-
-    def test_pads_that_are_used_may_be_rejected_where_they_reach_the_kernel(self):
-        """Those of VALID do not, and those that are given do."""
-        given = {"kernel_shape": [2], "auto_pad": "VALID", "pads": [0, 2]}
-        found = row("ONNX-MaxPool-22", [1, 2, 3], given)
-        refused = [o.readings for o in found.outcomes if o.kind == "raises"]
-        named = {"ignored": set(), "used": set()}
-        for combination in refused[0]:
-            named.setdefault(combination[BESIDE], set()).add(combination["pads-not-below-kernel"])
-        assert named["ignored"] == set()
-        assert named["used"] == named["used-or-refused"] == {"rejected"}
-
-    @pytest.mark.parametrize(
-        ("pad", "clauses"),
-        [(1, []), (2, ["pads-not-below-undilated-kernel"]), (3, ["pads-not-below-kernel"])],
-    )
-    def test_long_pads_are_those_of_the_kernel_or_of_the_dilated_one(self, pad, clauses):
-        """A kernel of two cells reaches over three if it is dilated."""
-        given = {"kernel_shape": [2], "dilations": [2], "pads": [pad, 0]}
-        found = row("ONNX-AveragePool-22", [1, 2, 3], given)
-        kinds = {outcome.kind: outcome.readings for outcome in found.outcomes}
-        assert [clause for clause in found.clauses if clause.startswith("pads")] == clauses
-        refusing = [{clause: "rejected"} for clause in clauses]
-        assert [*kinds.get("raises", ())] == refusing
-
-    def test_an_undisputed_case_has_one_outcome(self):
-        """Integers in float32, no padding: nothing to dispute."""
-        found = row("AvgPool-1", [1, 2, 3], pooling([2], exclude_pad=True))
-        assert found.clauses == {}
-        assert [(o.kind, o.readings) for o in found.outcomes] == [("values", ({},))]
-        assert values_under(found) == [1.5, 2.5]

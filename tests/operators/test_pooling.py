@@ -89,21 +89,6 @@ def test_an_adapter_needs_no_more():
     assert (found.reduction, of(MAX, 6).reduction) == ("average", "maximum")
 
 
-@pytest.mark.parametrize(
-    ("cells", "attributes", "matters"),
-    [
-        (5, {"rounding_type": "ceil"}, True),
-        (6, {"rounding_type": "ceil"}, False),
-        (5, {"rounding_type": "floor"}, False),
-        (5, {"rounding_type": "ceil", "auto_pad": "same_upper"}, False),
-        (5, {"rounding_type": "ceil", "auto_pad": "valid"}, True),
-    ],
-)
-def test_whether_ceil_matters(cells, attributes, matters):
-    """Only where it is asked for and makes a difference."""
-    assert of(MAX, cells, **attributes).ceil_matters is matters
-
-
 def test_whether_it_matters_that_padding_counts():
     """Not without padding, and never for a maximum."""
     assert of("AvgPool-1", 6, pads_begin=[1]).include_pad_matters

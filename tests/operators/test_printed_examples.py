@@ -4,12 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from support.made_up import registered
 
 from conformance.cases.sweep.sweep_model import cases_of
 from conformance.cases.sweep.worked_examples import examples
-from conformance.cli import main
 from conformance.operators import OPERATORS, Printed, contradicts_document, evaluate, vector_of
 from conformance.vectorfile.verify import differences
 
@@ -126,16 +124,6 @@ def test_what_no_document_prints_is_refused(given, why):
     """It is a shape or numbers."""
     with pytest.raises(ValueError, match=why):
         Printed(**given)
-
-
-def test_generate_ends_with_a_line_that_names_operator_and_example(tmp_path):
-    wrong = printing(Printed((3, 5, 5, 9, 8)), number=1)
-    with registered(wrong):
-        done = CliRunner().invoke(main, ["generate", str(tmp_path), "--operator", wrong.name])
-    assert done.exit_code == 2
-    assert done.stderr.startswith("error: operator Misprint-1: example 'MaxPool-8, Mathematical")
-    assert "prints 8 at [0, 0, 4], the reference computes 9.0" in done.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

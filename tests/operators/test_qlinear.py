@@ -16,10 +16,6 @@ from conformance import load_backend
 from conformance.cases.minimize import polished
 from conformance.cases.perturb import near
 from conformance.cases.sweep.sweep_model import case_of, has_one_answer
-from conformance.errors import InvalidCase
-from conformance.faults import faulty
-from conformance.faults.catalogue import CATALOGUE
-from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS, evaluate
 from conformance.operators.clauses import under
 from conformance.strategies import cases
@@ -34,90 +30,6 @@ def encoded(data, scales=(1.0, 1.0), points=(0, 0)):
     for scale, point in zip(scales, points, strict=True):
         numbers += [np.array(scale, np.float32), np.array(point, data.dtype)]
     return [data, *numbers]
-
-
-def of_row(cells, dtype="int8", readings=None, scales=(1.0, 1.0), points=(0, 0), **attributes):
-    """Return the averages of a row of cells, by one window as long as it unless attributes say."""
-    data = np.array([[cells]], dtype)
-    given = {"kernel_shape": [len(cells)], **attributes}
-    return evaluate(AVERAGE, encoded(data, scales, points), given, readings).ravel().tolist()
-
-
-@pytest.mark.parametrize(
-    ("cells", "point", "expected"),
-    [
-        ((1, 0), 0, {"even": 0, "even-sum": 0, "away": 1, "away-sum": 1, "up": 1}),
-        ((1, 0), 1, {"even": 1, "even-sum": 2, "away": 2, "away-sum": 2, "up": 2}),
-        ((-1, 0), 0, {"even": 0, "even-sum": 0, "away": -1, "away-sum": -1, "up": 0}),
-        ((-1, 0), 1, {"even": 1, "even-sum": 0, "away": 0, "away-sum": 1, "up": 1}),
-        ((-1, 0), -3, {"even": -3, "even-sum": -4, "away": -4, "away-sum": -4, "up": -3}),
-        ((5, 0), -3, {"even": -1, "even-sum": 0, "away": 0, "away-sum": -1, "up": 0}),
-    ],
-)
-def test_halves_round_as_computed_by_hand(cells, point, expected):
-    for reading, integer in expected.items():
-        chosen = {"qlinear-halves": reading}
-        assert of_row(cells, readings=chosen, points=(0, point)) == [integer], reading
-
-
-@pytest.mark.parametrize(
-    ("cells", "dtype", "scales", "points", "expected"),
-    [
-        ((10, 20, 30), "int8", (0.5, 0.25), (0, 0), 40),
-        ((10, 20, 30), "int8", (0.5, 0.25), (10, 7), 27),
-        ((10, 20, 30), "uint8", (0.25, 0.5), (128, 128), 74),
-        ((1, 2), "int8", (3.0, 2.0), (0, 0), 2),
-        ((127, 127), "int8", (0.5, 0.25), (0, 0), 127),
-        ((-128, -128), "int8", (1.0, 0.5), (0, 100), -128),
-        ((255, 0), "uint8", (0.1, 0.2), (0, 3), 67),
-        ((1, 1), "uint8", (2.0**100, 2.0**-100), (0, 3), 255),
-        ((1, 1), "int8", (2.0**-100, 2.0**100), (0, 3), 3),
-    ],
-)
-def test_means_are_requantised_as_computed_by_hand(cells, dtype, scales, points, expected):
-    """What leaves the type is its end, however far scales lie apart."""
-    assert of_row(cells, dtype, scales=scales, points=points) == [expected]
-
-
-def test_padding_that_counts_is_the_number_zero():
-    """Not the integer 0, which stands for another number."""
-    padded = {"kernel_shape": [2], "strides": [2], "pads": [1, 0], "count_include_pad": 1}
-    assert of_row((20,), points=(10, 10), **padded) == [15]
-
-
-def test_a_plane_has_one_global_average():
-    data = np.arange(12, dtype=np.uint8).reshape(1, 2, 2, 3)
-    got = evaluate(GLOBAL, encoded(data, (0.5, 0.25), (1, 2)), {})
-    assert (got.shape, got.ravel().tolist()) == ((1, 2, 1, 1), [5, 17])
-
-
-@pytest.mark.parametrize("scale", [0.0, -1.0, np.nan, np.inf])
-def test_a_scale_is_above_zero(scale):
-    with pytest.raises(InvalidCase, match="y_scale"):
-        of_row((1, 2), scales=(1.0, scale))
-
-
-@pytest.mark.parametrize(
-    ("place", "wrong"),
-    [
-        (1, np.array([1], np.float32)),
-        (1, np.array(1, np.float64)),
-        (2, np.array(0, np.uint8)),
-        (3, np.array(1, np.int8)),
-        (4, np.array([0, 0], np.int8)),
-    ],
-)
-def test_a_number_has_no_dimension_and_its_type(place, wrong):
-    inputs = encoded(np.zeros((1, 1, 2), np.int8))
-    inputs[place] = wrong
-    with pytest.raises(InvalidCase, match="must be one"):
-        evaluate(AVERAGE, inputs, {"kernel_shape": [2]})
-
-
-@pytest.mark.parametrize("inputs", range(5))
-def test_a_call_without_all_its_inputs_is_refused(inputs):
-    with pytest.raises(InvalidCase, match="inputs given"):
-        evaluate(GLOBAL, encoded(np.zeros((1, 1, 2), np.int8))[:inputs], {})
 
 
 # Against plain loops ------------------------------------------------------------------------------
@@ -276,25 +188,6 @@ def test_every_sound_way_gives_the_integers_of_the_vectors(name, way):
 
 
 # Strength -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        each
-        for each in CATALOGUE
-        if each.name.startswith("integers-") and {AVERAGE, GLOBAL} & {*each.operators}
-    ],
-    ids=lambda fault: fault.name,
-)
-def test_every_fault_of_quantised_averages_is_caught(fault):
-    """In both operators, if it concerns them."""
-    for name in (AVERAGE, GLOBAL):
-        planted = faulty(fault).of(name)
-        assert not fault.concerns(OPERATORS[name]) or any(
-            not accepted([vector], [planted(vector.case.inputs, vector.case.attributes)])[0]
-            for vector in vectors_of(name)
-        )
 
 
 def near_half(cells=(100, 100, 100, 100)):

@@ -11,7 +11,6 @@ from support.paths import ROOT
 from support.report_samples import write, write_cases
 
 from conformance.record import jsonl
-from conformance.testing import vectors
 
 pytest_plugins = "pytester"
 
@@ -55,7 +54,6 @@ def by_size_until_crash(operator, inputs, attributes):
     return by_size(operator, inputs, attributes)
 """
 CASES = ["plain", "lower", "ceil", "empty-window", "stride-zero"]
-DIVIDED = "same-output-size=divided"
 LOWER = "conformance::AvgPool-1/lower"
 
 
@@ -109,9 +107,6 @@ class TestItems:
         result.assert_outcomes(deselected=5)
         assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
-    def test_k_selects_by_id(self, suite):
-        suite("right", "-k", "lower or stride").assert_outcomes(passed=2, deselected=3)
-
     @pytest.mark.parametrize(
         ("argument", "passed"),
         [
@@ -132,15 +127,6 @@ class TestItems:
         result = suite("right", "-v")
         result.assert_outcomes(passed=7)
         result.stdout.fnmatch_lines(["test_other.py::test_other PASSED*", f"{LOWER} PASSED*"])
-
-    def test_lf_runs_what_failed(self, suite):
-        """The names are the same in the next run."""
-        suite("upper").assert_outcomes(failed=1, passed=5)
-        suite("upper", "--lf").assert_outcomes(failed=1, deselected=4)
-
-    def test_x_stops_at_the_first_failure(self, suite):
-        """Which is the second vector."""
-        suite("upper", "-x").assert_outcomes(failed=1, passed=1)
 
     def test_junit_has_the_ids(self, suite, pytester):
         """Under one class."""
@@ -206,13 +192,6 @@ class TestOutcomes:
         result = suite("right", "--conformance-skip", "skip")
         result.assert_outcomes(failed=1, skipped=5)
         result.stdout.fnmatch_lines(["nothing was run"])
-
-    def test_a_floor_counts_what_is_skipped_as_not_supported(self, suite, pytester):
-        (pytester.path / "skip").write_text("skip */ceil # 12: crashes\n")
-        floor = ("--conformance-min-supported", "100%")
-        result = suite("right", "--conformance-skip", "skip", *floor)
-        result.assert_outcomes(passed=4, skipped=1, failed=1)
-        result.stdout.fnmatch_lines(["floor 100%: 4 of 5 vectors supported, 5 needed"])
 
     def test_a_pattern_to_skip_that_matches_nothing_is_wrong_usage(self, suite, pytester):
         (pytester.path / "skip").write_text("skip */cel # 12: crashes\n")
@@ -290,12 +269,6 @@ class TestReadings:
         done.assert_outcomes(passed=4, skipped=1, failed=1)
         done.stdout.fnmatch_lines([f"*{said}*"])
 
-    def test_a_part_of_the_vectors_misses_no_floor(self, suite):
-        """A floor is judged on the whole session."""
-        suite("partial", "--conformance-min-supported", "5", "-k", "plain").assert_outcomes(
-            passed=1, deselected=4
-        )
-
     def test_readings_that_no_attribute_separates_fail_the_last_test(self, suite, pytester, sizes):
         """Each vector alone conforms."""
         result = suite("by_size", vectors=sizes)
@@ -331,21 +304,9 @@ class TestReadings:
         suite("refusing", *known, vectors=path).assert_outcomes(passed=3)
         suite("right", *known, vectors=path).assert_outcomes(failed=1, passed=2)
 
-    @pytest.mark.parametrize("arguments", [(), ("-k", "of5 or of7")])
-    def test_their_order_makes_no_difference(self, suite, pytester, sizes, arguments):
-        """Nor do those that are left out, as long as two of those that are run disagree."""
-        pytester.makeconftest("def pytest_collection_modifyitems(items): items.reverse()")
-        result = suite("by_size", *arguments, vectors=sizes)
-        assert result.parseoutcomes()["failed"] == 1
-        result.stdout.fnmatch_lines(["same-output-size is INCONSISTENT: *"])
-
     def test_a_part_of_the_vectors_is_not_said_to_be_consistent(self, suite, sizes):
         """It does not show that the whole is."""
         suite("by_size", "-k", "of5 or of9", vectors=sizes).assert_outcomes(passed=2, deselected=1)
-
-    def test_a_session_that_was_stopped_is_not_judged(self, suite, sizes):
-        result = suite("by_size", "-x", "--conformance-require", DIVIDED, vectors=sizes)
-        result.assert_outcomes(failed=1, passed=1)
 
     def test_lf_runs_all_vectors_again(self, suite, sizes):
         """Where their readings alone have failed, until they pass."""
@@ -406,12 +367,6 @@ class TestDistributed:
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         result.stderr.fnmatch_lines(["ERROR: backend 'backends.py:nothing': * no 'nothing'*"])
 
-    @pytest.mark.slow("a backend that cannot be loaded is refused without workers of pytest")
-    def test_a_backend_that_no_worker_can_load(self, distributed, sizes):
-        result = distributed("controllers", sizes)
-        assert result.ret == pytest.ExitCode.INTERRUPTED
-        result.stdout.fnmatch_lines(["backend 'backends.py:controllers': * no 'controllers'*"])
-
 
 class TestExpected:
     """Failures that a file announces."""
@@ -431,19 +386,9 @@ class TestExpected:
         result.assert_outcomes(xfailed=1, passed=5)
         result.stdout.fnmatch_lines([f"XFAIL {LOWER} - mismatch: 7: known"])
 
-    def test_an_unexpected_pass_fails(self, expecting):
-        result = expecting("right", "mismatch */lower # 7: known\n")
-        result.assert_outcomes(failed=1, passed=5)
-        result.stdout.fnmatch_lines(["passed unexpectedly: announced as mismatch: 7: known"])
-
     def test_another_failure_is_a_failure(self, expecting):
         """A mismatch is not the crash that is known."""
         expecting("upper", "crashed */lower # 7\n").assert_outcomes(failed=1, passed=5)
-
-    def test_runxfail_shows_the_failure(self, expecting):
-        """As for any test that xfails."""
-        result = expecting("upper", "mismatch */lower # 7\n", "--runxfail")
-        result.assert_outcomes(failed=1, passed=5)
 
     @pytest.mark.parametrize(
         ("text", "said"),
@@ -478,18 +423,6 @@ class TestUsage:
         result = suite("right", *arguments)
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         result.stderr.fnmatch_lines([f"ERROR: {said}"])
-
-    @pytest.mark.parametrize("isolated", [False, True])
-    def test_a_backend_that_cannot_be_loaded(self, suite, isolated):
-        result = suite("nothing", isolated=isolated)
-        assert result.ret == pytest.ExitCode.USAGE_ERROR
-        result.stderr.fnmatch_lines(["ERROR: backend 'backends.py:nothing': * no 'nothing'*"])
-        assert "Traceback" not in result.stdout.str() + result.stderr.str()
-
-    def test_vectors_that_are_not_there(self, suite):
-        result = suite("right", vectors="nowhere.h5")
-        assert result.ret == pytest.ExitCode.USAGE_ERROR
-        result.stderr.fnmatch_lines(["ERROR: nowhere.h5: *"])
 
     def test_options_need_a_backend(self, pytester):
         """Alone they would do nothing."""
@@ -583,16 +516,6 @@ class TestDecorator:
         )
         result.assert_outcomes(passed=3, skipped=1, xfailed=1)
 
-    def test_a_vector_to_skip_is_not_called(self, tested, pytester):
-        (pytester.path / "skip").write_text("skip */ceil # 12: crashes\n")
-        result = tested(
-            "@vectors(path='AvgPool-1.h5', skip='skip')\n"
-            "def test_kernel(vector):\n"
-            "    assert 'ceil' not in vector.id or vector.skipped\n"
-            "    vector.check(backends.lost)\n"
-        )
-        result.assert_outcomes(passed=4, skipped=1)
-
     @pytest.mark.parametrize(("what", "outcome"), [("skip", "skipped"), ("fail", "failed")])
     def test_a_backend_may_end_the_test_itself(self, tested, what, outcome):
         """An invalid vector, whose right answer is an exception, does not pass for it."""
@@ -611,12 +534,3 @@ class TestDecorator:
         )
         tested(text.format("padded-extent")).assert_outcomes(passed=1)
         tested(text.format("whole-kernel")).assert_outcomes(failed=1)
-
-    def test_the_shipped_suite_is_the_default(self):
-        """Smoke tests of one operator, say."""
-        mark = vectors("MaxPool-1", tier="smoke").mark
-        name, tests = mark.args
-        assert name == "vector"
-        assert mark.kwargs["ids"] == [test.id for test in tests]
-        cases = [test.vector.case for test in tests]
-        assert {(case.operator, case.tier) for case in cases} == {("MaxPool-1", "smoke")}

@@ -67,13 +67,6 @@ def test_stacked_arrays_are_folded_together(case):
     np.testing.assert_array_equal(largest, by_loops(-data, lo, hi, np.maximum, 0.0))
 
 
-def test_the_data_are_left_alone():
-    """Folding does not write to its input."""
-    data = np.arange(12.0).reshape(1, 12)
-    data.flags.writeable = False
-    fold(data, [np.arange(10)], [np.arange(10) + 3], np.add, 0.0)
-
-
 @given(case=boxes())
 def test_runs_hold_every_window_once(case):
     """Runs cover the windows in order, and each reads the cells of its windows."""

@@ -12,7 +12,6 @@ from support.drawn_params import FLOATS, PATTERNS, assert_same
 from support.oracle import exact_mean, exact_value, rounded
 
 from conformance.reference.gradient import Shares, pairs_of
-from conformance.vector import UNDEFINED
 
 MODULE = importlib.import_module("conformance.reference.gradient")
 SEEDS = st.integers(0, 2**32)
@@ -39,14 +38,6 @@ def test_pairs_are_the_cells_of_each_window_in_order():
     assert pairs.windows.tolist() == [0, 0, 2, 2]
     assert pairs.cells.tolist() == [0, 2, 2, 4]
     assert pairs.of_window(np.array([1, 5, 2, 3]), np.maximum).tolist() == [5, 5, 3, 3]
-
-
-def test_no_window_has_a_cell():
-    """Then no cell gets anything."""
-    pairs = pairs_of([np.array([3])], [np.array([3])], (3,))
-    shares = Shares(np.zeros((1, 0), np.float32), np.ones(0, np.int64), pairs.cells)
-    assert shares.sums((1, 1, 3)).tolist() == [[[0, 0, 0]]]
-    assert shares.measures((1, 1, 3)).addends.tolist() == [0, 0, 0]
 
 
 @pytest.mark.parametrize("exactly", [True, False])
@@ -105,11 +96,3 @@ def test_measures_are_those_of_the_terms(seed, pattern):
             assert addends[plane, cell] == sum(term != 0 for term in terms)
             assert total <= Fraction(magnitude[plane, cell]) <= total * Fraction(1001, 1000)
             assert divisor[plane, cell] == max(shares.divisor[shares.cells == cell], default=1)
-
-
-def test_an_undefined_cell_is_marked():
-    """One pair is enough."""
-    marks = np.array([[False, True, False]])
-    shares = Shares(np.float32([[1, 2, 3]]), np.ones(3, np.int64), np.array([0, 0, 1]), marks)
-    assert np.isnan(shares.sums((1, 1, 2))).tolist() == [[[True, False]]]
-    assert shares.measures((1, 1, 2)).addends.tolist() == [UNDEFINED, 1]

@@ -54,25 +54,6 @@ def test_a_norm_is_rounded_once(dtype, pattern, seed, cells, p):
     assert_rows(data.reshape(1, 3, cells), p)
 
 
-@pytest.mark.parametrize(
-    ("cells", "p", "expected"),
-    [
-        ([3, -4], 2, 5),
-        ([1, 2, -3], 1, 6),
-        ([3, -4, 5], 3, 6),  # 27 + 64 + 125 = 216
-        ([-7], 5, 7),
-        ([0, -0.0], 3, 0),
-        ([1, np.nan, np.inf], 2, np.nan),
-        ([-np.inf, 1], 2, np.inf),
-        ([np.inf, -np.inf], 1, np.inf),
-    ],
-)
-@pytest.mark.parametrize("dtype", FLOATS)
-def test_norms_worked_out_by_hand(cells, p, expected, dtype):
-    """Small Pythagorean sums, signs that do not matter, and values that are not finite."""
-    assert_same(of_rows(array([[cells]], dtype), p), array([[[expected]]], dtype))
-
-
 @pytest.mark.parametrize("p", EXPONENTS)
 def test_windows_of_planes_are_independent(p):
     """Each window of each plane has its own norm, and one without a cell has 0."""
@@ -84,13 +65,6 @@ def test_windows_of_planes_are_independent(p):
             total = power_sum([exact_value(x) for x in data[n, c, a:b]], p)
             assert got[n, c, window] == rounded_root(total, p, data.dtype)
     assert not got[..., 3].any()
-
-
-def test_no_planes_have_no_norms():
-    """A batch of none is an empty array."""
-    window = [np.array([0])], [np.array([2])]
-    for p in EXPONENTS:
-        assert norm(np.zeros((0, 3, 2), np.float32), *window, p).shape == (0, 3, 1)
 
 
 class TestWays:

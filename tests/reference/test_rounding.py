@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.drawn_params import FLOATS, assert_same
+from support.drawn_params import FLOATS
 from support.oracle import FORMATS, array, rounded
 
 from conformance.reference.rounding import (
@@ -124,13 +124,6 @@ class TestTies:
 class TestAgainstTheOracle:
     """Random values, rounded by exact fractions."""
 
-    @given(value=doubles())
-    def test_narrow(self, dtype, value):
-        """A double is rounded to nearest, ties to even."""
-        got = narrow(np.array([value]), dtype)
-        assert got.dtype == array(0, dtype).dtype
-        assert got[0] == rounded(Fraction(value), got.dtype)
-
     @given(high=doubles(), part=st.floats(-1, 1))
     def test_round_pair(self, dtype, high, part):
         """The sum of two doubles is rounded once."""
@@ -166,14 +159,6 @@ def test_two_sum_is_exact(a, b):
     total, rest = two_sum(np.array([a]), np.array([b]))
     assert total[0] == a + b
     assert Fraction(total[0]) + Fraction(rest[0]) == Fraction(a) + Fraction(b)
-
-
-@pytest.mark.parametrize("dtype", FLOATS)
-def test_specials_pass(dtype):
-    """NaN, infinities and zeros stay what they are."""
-    got = narrow(np.array([np.nan, np.inf, -np.inf, 0.0, -0.0]), dtype)
-    assert_same(got, array([np.nan, np.inf, -np.inf, 0.0, 0.0], dtype))
-    assert np.signbit(got[4])
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -240,11 +225,3 @@ class TestOf8Bits:
                 got = narrow(sign * value, dtype)
                 expected = [rounded(Fraction(each), got.dtype) for each in (sign * value).tolist()]
                 np.testing.assert_array_equal(widen(got), widen(np.array(expected, got.dtype)))
-
-
-def test_what_is_too_large_for_8_bits_as_derived_by_hand():
-    """448 is even and keeps the tie with 480; 57344 is odd and loses that with 65536."""
-    ends = narrow(np.array([464.0, np.nextafter(464, 480), np.inf, -470.0]), "float8_e4m3fn")
-    assert_same(widen(ends), np.array([448, np.nan, np.nan, np.nan]))
-    ends = narrow(np.array([np.nextafter(61440, 0), 61440.0, np.inf, -61440.0]), "float8_e5m2")
-    assert_same(widen(ends), np.array([57344, np.inf, np.inf, -np.inf]))

@@ -15,13 +15,11 @@ from conformance.record.report import (
     Expectations,
     Floor,
     Proof,
-    Repeatability,
     SlowVector,
     Support,
-    UndefinedReport,
     VectorsUsed,
 )
-from conformance.report import check_report, html
+from conformance.report import html
 from conformance.vectorfile import shipped_suite
 
 
@@ -43,12 +41,6 @@ def test_the_last_line_is_the_verdict_with_its_denominator(sound):
     assert text_of(sound)[-1] == "CONFORMS: 5 of 5 vectors conform"
     assert text_of(cut)[-1].startswith("DOES NOT CONFORM, INCOMPLETE: ")
     assert text_of(cut)[-1].endswith("1 of 9 vectors run")
-
-
-def test_counts_are_given_per_operator(sound):
-    """Run, conforming and not run vectors stand in columns."""
-    (row,) = [line for line in text_of(sound) if line.startswith("AvgPool-1 ")]
-    assert row.split() == ["AvgPool-1", "5", "5", "0", "0", "0"]
 
 
 def many_operators():
@@ -84,13 +76,6 @@ def test_causes_come_before_the_tables(faulty):
     heads = ("Likely causes", "\noperator", "wrong values in 1 vector", "Readings", "\ntier")
     places = [text.index(head) for head in heads]
     assert places == sorted(places)
-
-
-def test_bars_show_what_was_run():
-    """What was left out has no part in them."""
-    report = made(result("a"), result("b", "mismatch"), not_run=998)
-    (section,) = [s for s in check_report.describe(report).filled() if s.name == "counts"]
-    assert section.blocks[0].rows[0][-1].parts == (("good", 50.0), ("bad", 50.0))
 
 
 def test_no_number_is_cut_in_a_narrow_terminal():
@@ -154,34 +139,11 @@ def test_readings_are_reported_one_by_one():
     assert lines[-1].startswith("DOES NOT CONFORM: inconsistent readings of d-clause")
 
 
-def test_a_heading_is_on_one_line_however_narrow_its_table():
-    """Of a table of two short columns."""
-    undefined = (UndefinedReport("a", {"nan": 1}),)
-    assert "Where the documents define nothing" in text_of(made(result("a"), undefined=undefined))
-
-
-def test_a_wider_accumulator_needs_no_warning():
-    """Nothing is said where the strict reading is followed."""
-    clause = ClauseReport("accumulator", "followed", "wider", touched=1)
-    report = made(result("a", readings=({"accumulator": "wider"},)), readings=(clause,))
-    assert "WARNING" not in "\n".join(text_of(report))
-
-
 def test_the_accuracy_profile_is_a_table():
     """Share correctly rounded, worst error in ulp and as a share of the bound."""
     accuracy = (Accuracy("float32", 1234567, 0.5812, 3.5, 0.75),)
     lines = [line.split() for line in text_of(made(result("a"), accuracy=accuracy))]
     assert ["float32", "1,234,567", "58.12", "%", "3.5", "0.75"] in lines
-
-
-def test_an_unstable_backend_is_called_unstable():
-    """Above all else, and in the verdict."""
-    wrong = result("a", "mismatch", detail="shape")
-    lines = text_of(made(wrong, result("b"), repeated=Repeatability(2, ("a", "b"))))
-    said = "another answer when called again in 1 failure"
-    assert lines[2].startswith(f"UNSTABLE: {said}")
-    assert f"unstable: {said}" in lines[-1]
-    assert "UNSTABLE" not in "".join(text_of(made(wrong, repeated=Repeatability(2, ("b",)))))
 
 
 def test_a_floor_that_was_missed_says_by_how_much_and_what_was_lost():
@@ -205,13 +167,6 @@ def test_an_expected_failure_is_no_example():
     lines = text_of(made(known, result("b"), expectations=expected))
     assert lines[-1] == "CONFORMS: 1 of 2 vectors conform, 1 expected failure"
     assert not any("mismatch in" in line for line in lines)
-
-
-def test_no_part_of_a_long_path_that_a_backend_printed_is_hidden():
-    """It is folded."""
-    path = "/" + 100 * "p" + "/last.py"
-    wrong = result("a", "crashed", detail="exit status 3", printed=path)
-    assert path in "".join("".join(text_of(made(wrong))).split())
 
 
 def test_what_a_backend_printed_is_beside_its_failure():
@@ -285,24 +240,6 @@ class TestIds:
             assert f"    small call {call}" in lines
             assert "  Likely cause: an exception" in lines
 
-    def test_among_answers_that_are_not_repeatable(self):
-        """Each stands on a line of its own."""
-        other = f"{self.id}2"
-        report = made(result("a"), repeated=Repeatability(12, (self.id, other), (other,)))
-        lines = text_of(report, width=40)
-        assert [line for line in lines if "float32" in line] == [
-            f"  {self.id},",
-            f"  {other};",
-            f"  {other}.",
-        ]
-
-    def test_among_vectors_that_passed_unexpectedly(self):
-        """Beside the lines of the file that match nothing."""
-        expected = Expectations("known.txt", {}, (), (self.id,), (f"{self.id}*",))
-        text = "\n".join(text_of(made(result("a"), expectations=expected), width=40))
-        assert f"{self.id}." in text
-        assert f"{self.id}*." in text
-
 
 class TestNextSteps:
     """A failing run ends with the commands that help most."""
@@ -340,9 +277,6 @@ class TestNextSteps:
         clause = ClauseReport("same-with-ceil", "inconsistent")
         lines = text_of(made(result("a"), readings=(clause,)))
         assert "  conformance clauses same-with-ceil" in lines
-
-    def test_a_sound_backend_needs_nothing(self, sound):
-        assert "What to try next" not in text_of(sound)
 
 
 def test_the_slowest_vectors_are_named_with_their_seconds(sound):

@@ -73,12 +73,6 @@ class TestInATerminal:
             " ".join(lines).split()
         )
 
-    def test_where_nothing_fails_nothing_is_said_of_failures(self):
-        """Nor of causes."""
-        lines = shown(counted("b", CONFORMING))
-        assert not [line for line in lines if "cause" in line]
-        assert "By operator" in lines
-
     def test_backends_that_follow_one_reading_stand_together(self):
         """Where their names have no room as columns; no name is divided between lines."""
         split = ClauseReport("accumulator", "split", by="axes", values={"1": "wider", "2": "wider"})
@@ -160,11 +154,6 @@ class TestOnPages:
         page = markdown.render(made(*(counted(n, c) for n, c in zip("ab", counts, strict=True))))
         assert "| AvgPool-1 + gradient | 6/6 | 3/1,260 |" in page
         assert "| OpenVINO: 2 operators | 6/6 | 6/6 |" in page
-
-    def test_element_types_have_rows_of_their_own(self):
-        """Of each operator and gradient."""
-        page = markdown.render(made(counted("b", {"AvgPool-1": {"float32": FAILING}})))
-        assert "| AvgPool-1 | float32 | 0/1,257 |" in page
 
     def test_types_of_operators_in_which_nothing_is_remarkable_are_left_out(self):
         """Those that conform, or are unsupported, in all backends; without others, the table."""

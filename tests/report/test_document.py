@@ -195,13 +195,6 @@ def test_equal_texts_that_have_no_room_side_by_side_stand_together():
     ]
 
 
-def test_a_page_without_data_has_no_script():
-    page = Page(html.render(numbered(2)))
-    assert "script" not in page.tags
-    policy = page.attributes[page.one("meta", **{"http-equiv": "Content-Security-Policy"})]
-    assert "script-src" not in policy["content"]
-
-
 def test_scripts_can_be_pasted_from_a_terminal():
     """Their lines begin at the left edge and are not folded."""
     script = f"print({'1' * 90})\nprint(2)"

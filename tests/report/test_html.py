@@ -18,7 +18,6 @@ from support.report_samples import PLAIN, case, write, write_cases
 
 from conformance import check, load_backend, open_vectors
 from conformance.operators import vector_of
-from conformance.record.report import Expectations
 from conformance.record.why import Told
 from conformance.report import document as doc
 from conformance.report import html
@@ -26,7 +25,6 @@ from conformance.report.concentration import concentrations
 from conformance.report.html import render_report as render
 from conformance.report.html.drawings import LARGEST
 from conformance.report.html.json_data import json_text
-from conformance.text import LONGEST_ON_PAGE as LONGEST
 from conformance.text import html as visible
 from conformance.vectorfile import shipped_suite
 
@@ -54,37 +52,6 @@ def page_of(backend, files, **options):
 
 
 doubled = altered(lambda output: output * 2)
-
-
-def test_headline_has_the_verdict_with_its_denominators(files):
-    """Who fails reads so first, with how many vectors were run."""
-    page = page_of(doubled, files)
-    assert page.text(page.one("p", kind="verdict")) == "Does not conform"
-    said = page.text(page.one("p", kind="sentence"))
-    assert said == "4 mismatch; 5 of 5 vectors run"
-
-
-def test_a_right_backend_conforms_and_has_no_failures(files):
-    """Without failures there is no section for them."""
-    page = page_of(right, files)
-    assert page.text(page.one("p", kind="verdict")) == "Conforms"
-    assert not page.all("section", id="failures")
-    assert page.all("section", id="readings")
-
-
-def test_incomplete_run_is_announced(files):
-    """A banner says that, and why, before everything else."""
-    report = replace(check(right, files), stopped="interrupted")
-    page = Page(render(report, files))
-    banner = page.text(page.one("p", kind="banner"))
-    assert banner.startswith("INCOMPLETE: interrupted.")
-    assert banner.endswith("holds only for the 5 vectors that were run.")
-
-
-def test_vectors_are_named_with_their_digests(files):
-    """What was run can be found again."""
-    page = page_of(right, files)
-    assert files[0].digest in [page.text(i) for i in page.all("code")]
 
 
 def test_a_likely_cause_leads_to_its_failures():
@@ -175,14 +142,6 @@ def test_a_drawing_marks_exactly_the_wrong_elements(files):
     assert drawn["worst"] == [0, 0, 0, 1]
 
 
-def test_a_drawing_follows_the_reading_that_is_required(files):
-    """Windows are those of the readings that the answer is held against."""
-    wanted = {"overhang-divisor": "whole-kernel"}
-    drawn = drawing_of(page_of(doubled, files, require=wanted), "ceil")
-    assert all(made.endswith(", divided by 9") for made in drawn["made"])
-    assert "overhang-divisor=whole-kernel" in drawn["readings"]
-
-
 def test_where_the_output_was_not_kept_two_elements_are_known(files):
     """The first and the worst wrong one, which every report names."""
     report = check(doubled, files, diagnose=False)
@@ -206,15 +165,6 @@ def test_an_accepted_invalid_case_has_no_drawing_but_a_reason(files):
     assert "stride" in drawing_of(page, "stride-zero")["note"]
 
 
-def test_undefined_elements_are_marked(files):
-    """A window of padding alone may become anything."""
-    drawn = drawing_of(page_of(doubled, files), "empty-window")
-    undefined = [text == "?" for text in drawn["expected"].split(" ")]
-    assert np.reshape(undefined, (3, 5)).tolist() == [[False] * 4 + [True]] * 3
-    assert all(np.array(drawn["got"].split(" "))[undefined] != "")
-    assert "free" in drawn["legend"]
-
-
 def test_of_a_large_vector_the_worst_element_is_drawn(tmp_path):
     """As text, for its values would fill the file."""
     large = case("large", PLAIN, 1, 1, 2, LARGEST)
@@ -223,16 +173,6 @@ def test_of_a_large_vector_the_worst_element_is_drawn(tmp_path):
     assert drawn["text"].startswith("data[0, 0, :, :]")
     assert "the sum of all 4 cells of the window, divided by 4" in drawn["text"]
     assert max(map(len, drawn["text"].split("\n"))) <= 100
-
-
-def test_of_a_gradient_the_worst_element_is_drawn():
-    """As text: who gave what to a cell."""
-    with open_vectors(shipped_suite() / "AvgPool-1-backward.h5") as vectors:
-        page = Page(render(check(doubled, vectors, tier="smoke", diagnose=False), vectors))
-    drawings = [each["drawing"] for each in page.data("shown").values()]
-    texts = [drawn["text"] for drawn in drawings if "text" in drawn]
-    assert texts
-    assert all("gradient of data[" in text and ": the cell gets" in text for text in texts)
 
 
 def test_without_vectors_the_page_says_that_it_has_no_drawings(files):
@@ -247,33 +187,6 @@ def test_a_failure_comes_with_a_script(files):
     """It shows the failure again."""
     shown = page_of(doubled, files).data("shown")
     assert all("load_backend" in each["script"] for each in shown.values())
-
-
-def test_readings_are_explained(files):
-    """Each clause has the reading followed, what it means and what the document says."""
-    page = page_of(right, files)
-    section = page.text(page.one("section", id="readings"))
-    assert "overhang-divisor padded-extent shown by 1 of 1 vector" in section
-    assert "padded-extent the cells inside input and padding" in section
-
-
-def test_an_expected_failure_is_listed_but_in_no_group(files):
-    report = check(doubled, files, diagnose=False)
-    results = [structs.replace(result, expected="known") for result in report.results]
-    met = {"mismatch": 4}
-    page = Page(
-        render(replace(report, results=results, expectations=Expectations("f", met)), files)
-    )
-    assert not page.all("details", kind="group")
-    assert page.data("list")["expected"] == [0, 1, 2, 3, 4]
-
-
-def test_all_vectors_are_listed_in_order(files):
-    """With operator and verdict, for the filter."""
-    listing = page_of(doubled, files).data("list")
-    assert listing["id"] == files[0].ids
-    verdicts = [listing["verdicts"][code] for code in listing["verdict"]]
-    assert verdicts == ["mismatch"] * 4 + ["conforms"]
 
 
 def test_failures_concentrate_where_they_are(files):
@@ -380,25 +293,25 @@ def test_equal_reports_give_equal_pages(files):
     assert render(report, files) == render(report, files)
 
 
-def test_thousands_of_failures_stay_small():
+def test_a_thousand_failures_stay_small():
     """Below 10 MB, all failures with their facts, some of every group with their data."""
 
     def zeros(operator, inputs, attributes):
         return inputs[0] * 0
 
-    with open_vectors(shipped_suite() / "AdaptiveAvgPool-8.h5") as vectors:
+    with open_vectors(shipped_suite() / "ONNX-AveragePool-22.h5") as vectors:
         report = check(zeros, vectors, diagnose=False)
         text = render(report, vectors)
     page = Page(text)
     failures = page.data("described")["failures"]
-    assert len(failures) > 1000
+    assert len(failures) > 900
     assert len(failures) == sum(report.counts[v] for v in ("mismatch", "accepted-invalid", "error"))
     assert len(text) < 10_000_000
     shown = {failures[int(place)][1] for place in page.data("shown")}
     assert shown == {group for _, group, *_ in failures}
 
 
-@pytest.mark.slow("thousands of failures stay small as well")
+@pytest.mark.slow("a thousand failures stay small as well")
 def test_tens_of_thousands_of_failures_stay_small(files):
     """Those that are left out are counted; every group keeps some."""
     report = check(raising("x" * 200), files, diagnose=False)
@@ -487,9 +400,3 @@ def test_json_is_safe_inside_a_script(value):
         return visible(item) if isinstance(item, str) else item
 
     assert json.loads(text) == {"value": seen(value)}
-
-
-def test_visible_cuts_at_its_length():
-    """At the longest text nothing is lost."""
-    assert visible("x" * LONGEST) == "x" * LONGEST
-    assert visible("x" * (LONGEST + 1)).endswith("x … (4,001 characters in all)")

@@ -201,25 +201,8 @@ def test_a_skipped_vector_is_a_skipped_test_with_its_reason():
     assert verdicts(report, "MaxPool-1") == {"x": ("skipped", "skipped: 12: hangs")}
 
 
-def test_a_run_of_nothing_is_red():
-    """No test case at all would look green."""
-    report = made(result("a", "unsupported"))
-    assert verdicts(report, "run")["something was run"] == ("failure", "no vector was computed")
-
-
 def test_an_excused_inconsistency_is_green():
     """A file announces it."""
     readings = (ClauseReport("c", "inconsistent"),)
     excused = Expectations("f", inconsistent=("c",), announced=("c",))
     assert not is_red(made(result("a"), readings=readings, expectations=excused))
-
-
-def test_properties_hold_readings_and_accuracy():
-    report = replace(real(), required={"overhang-divisor": "whole-kernel"})
-    found = {each.get("name"): each.get("value") for each in parsed(report).iter("property")}
-    assert found["verdict"] == "DOES NOT CONFORM: 1 mismatch; 5 of 5 vectors run"
-    assert found["backend"] == "upper"
-    assert found["required"] == "overhang-divisor=whole-kernel"
-    assert found["reading.overhang-divisor"].startswith("padded-extent, shown by")
-    assert found["accuracy.float32.correctly-rounded"] == "1"
-    assert found["version.conformance"]

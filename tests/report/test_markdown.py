@@ -4,9 +4,8 @@ from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from markdown_it import MarkdownIt
-from support.arbitrary_reports import made, real, reference, reports, result, texts
+from support.arbitrary_reports import made, real, reference, reports, result
 from support.effort import examples
 from support.rendered import report_as_markdown as render
 
@@ -17,7 +16,6 @@ from conformance.record.report import (
     Expectations,
     Repeatability,
     UndefinedReport,
-    VectorsUsed,
 )
 from conformance.report.document import Cell, Column, Document, Section, Table, code, text_column
 from conformance.report.markdown import LARGEST
@@ -157,12 +155,6 @@ def test_any_report_makes_only_known_elements(report):
     assert tags(render(report)) <= known
 
 
-@given(st.lists(texts, min_size=3, max_size=3))
-def test_rows_have_as_many_cells_as_were_given(cells):
-    assert [tag for tag, _ in page(table(*map(code, cells))).found].count("td") == 3
-    assert [tag for tag, _ in page(table(*cells)).found].count("td") == 3
-
-
 def test_the_verdict_comes_first():
     """Then counts, and the failure with its example."""
     lines = render(real()).splitlines()
@@ -181,14 +173,6 @@ def test_causes_come_before_examples():
     assert text.index("### Likely causes") < text.index("### AvgPool-1")
     links = [attrs["href"] for tag, attrs in page(text).found if tag == "a"]
     assert links == ["https://github.com/a/b/issues/1"]
-
-
-def test_an_incomplete_run_says_so_at_the_top():
-    """Before everything else."""
-    used = (VectorsUsed("AvgPool-1", "", "", 3, 3),)
-    report = made(result("a"), stopped="interrupted", not_run=2, vectors=used)
-    first = render(report).splitlines()[0]
-    assert first.startswith("# ⚠️ INCOMPLETE: 2 selected vectors never reached: interrupted. What")
 
 
 def test_a_giant_report_fits_and_says_what_is_left_out():

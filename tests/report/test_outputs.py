@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 from support.fakes import check
-from support.parsed_page import Page
 from support.paths import DOCS
 from support.rendered import printed, report_as_markdown, report_in_terminal
 from support.two_outputs import NAME, both, first_only, minimum_case, minimum_vectors, miscounting
@@ -93,10 +92,6 @@ class TestTexts:
         computed = 'name="computed.MinimumPool-1.cells" value="0 of 4 vectors"'
         assert computed in junit.render(report)
 
-    def test_nothing_is_said_where_all_outputs_were_computed(self, files):
-        """Nor of operators with one output."""
-        assert "not computed" not in shown(check(both, files))
-
     def test_failures_are_grouped_by_the_output_that_is_wrong(self, files):
         """Wrong counts are another failure than wrong minima, or a wrong shape."""
 
@@ -124,15 +119,6 @@ class TestJsonLines:
         validator = Draft202012Validator(SCHEMA)
         for line in (tmp_path / "r.json").read_text("utf-8").splitlines():
             validator.validate(json.loads(line))
-
-    def test_an_operator_with_one_output_adds_no_keys(self, tmp_path):
-        """Its reports are those of the versions before."""
-        from support.fakes import altered, ran  # noqa: PLC0415 - the only test that needs them
-
-        jsonl.write(ran(altered(lambda out: out + 1)), tmp_path / "r.json")
-        _, result, footer = map(json.loads, (tmp_path / "r.json").read_text().splitlines())
-        assert {"output", "number", "dtype"}.isdisjoint(result["worst"])
-        assert "outputs" not in footer
 
     @pytest.mark.parametrize(
         ("change", "message"),
@@ -185,31 +171,11 @@ class TestDrawings:
         assert "expected minimum[0, 0, 0, 0] = 0: the minimum of 1 of the window's 4 cells" in text
         assert "expected cells[0, 0, 0, 0] = 1" in text
 
-    def test_what_is_undefined_is_marked_in_its_own_grid(self, files):
-        """A window without cells has a count and no minimum."""
-        text = drawn(files[0].vector(2), output=(3, 4))
-        assert "expected minimum[0, 0, 3, 4] is undefined" in text
-        assert "expected cells[0, 0, 3, 4] = 0" in text
-
-    def test_answers_that_differ_in_either_output_are_counted(self, files):
-        """Over all outputs."""
-        text = drawn(files[0].vector(1))
-        assert "1x1x2x2, 1 value differ" in text
-
     def test_show_draws_it(self, files):
         """The command is told a file and an id."""
         done = CliRunner().invoke(main, ["show", str(files[0].path), f"{NAME}/plain"])
         assert done.exit_code == 0, done.output
         assert "expected cells[0, 0, :, :]" in done.output
-
-    def test_the_page_draws_the_first_output(self, files):
-        """Where the second is wrong, no element of the drawing is marked."""
-        page = Page(render(check(miscounting, files), files))
-        listing, failures = page.data("list"), page.data("described")["failures"]
-        place = [listing["id"][failure[0]] for failure in failures].index(f"{NAME}/plain")
-        drawn = page.data("shown")[str(place)]["drawing"]
-        assert drawn["got"].strip() == ""  # all is as expected
-        assert drawn["worst"] == [0, 0, 1, 1]
 
     def test_failures_concentrate_by_what_attributes_mean(self, minimum_pool):
         """Kernel, strides, pads and rounding have other names and values in this document."""

@@ -3,7 +3,6 @@
 import contextlib
 import io
 
-import numpy as np
 import pytest
 from support.fakes import check
 from support.random_cases import noise
@@ -100,16 +99,6 @@ def test_an_error_is_raised_again(backend):
     text = script(vector.case, failing(spec, vector), backend=spec)
     with pytest.raises(IndexError, match="out of range"):
         run(text)
-
-
-def test_a_second_input_is_written_out(backend):
-    """AdaptiveAvgPool gets its output size."""
-    inputs = (np.ones((1, 1, 4), np.float16), np.array([2], np.int32))
-    vector = vector_of(Case("a", "AdaptiveAvgPool-8", {}, inputs))
-    spec = backend("doubled")
-    text = script(vector.case, failing(spec, vector), backend=spec)
-    assert "data = np.full((1, 1, 4), 1, np.float16)" in text
-    assert run(text) == "2.0 instead of 1\n"
 
 
 def test_lines_fit_a_terminal():

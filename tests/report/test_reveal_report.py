@@ -82,11 +82,6 @@ def test_exceptions_are_counted_with_what_they_share():
     assert "left out: 1 vector of unknown windows and 4 vectors without a result" in text
 
 
-def test_features_stand_where_nothing_is_shared():
-    found = Prediction(9, 50, 8, ("a", "b"), "", {"padding": (1, 1)}, 0)
-    assert "more often than others: padding (1 of 1)" in text_of(replace(ONE, prediction=found))
-
-
 def test_why_a_window_has_no_tree():
     window = WindowOrder(Window((4, 4), 16), "none", problem="sums slide")
     text = text_of(replace(ONE, windows=(window,), order="", properties={}, problem="no known way"))
@@ -141,13 +136,6 @@ def test_the_conclusion_counts_what_is_predicted():
     other = replace(ONE, dtype="float64", properties={}, prediction=None)
     text = text_of(ONE, other)
     assert text.endswith("a model of 1 of 2 averages; 50 of 50 results predicted bit for bit")
-
-
-def test_windows_that_are_not_computed_are_counted():
-    refused = WindowOrder(Window((3,)), "refused", problem="no planes")
-    text = text_of(replace(ONE, windows=(TREE, refused)))
-    assert "not computed 1 kind of windows: no planes" in text
-    assert "order of a whole plane" not in text
 
 
 def test_a_whole_plane_that_is_computed_otherwise_has_a_line():

@@ -68,20 +68,6 @@ def test_the_chosen_output_and_reading_are_drawn():
     assert "▸  1x1x4x4, 7 values differ  overhang-divisor=whole-kernel" in lines
 
 
-def test_one_axis_is_drawn_as_one_row():
-    """1-D data have no row numbers."""
-    attributes = {"kernel": [3], "strides": [2], "pads_begin": [1], "pads_end": [0]}
-    lines = text_of(vector_of(case("a", attributes, 1, 1, 4)))
-    begin = lines.index(next(line for line in lines if line.startswith("data[0, 0, :]")))
-    assert [line[:15].rstrip() for line in lines[begin + 1 : begin + 6]] == [
-        " ├──0───┤",
-        "       ├──1───┤",
-        " -1  0  1  2  3",
-        "┏━━━━━━━━┓",
-        "┃ ·  1  2┃ 3  4",
-    ]
-
-
 def test_three_axes_are_drawn_as_a_plane_at_a_depth():
     """The first axis is drawn apart, with the position of the plane."""
     attributes = {
@@ -258,15 +244,6 @@ def test_a_mean_of_integers_says_its_zero_points_and_that_it_is_rounded():
     assert "plus -2" in said
 
 
-def test_a_clamped_mean_says_its_activation_and_no_zero_point_that_is_shared():
-    attributes = {"filter": [1, 2], "stride": [1, 2], "padding": "VALID", "zero_point": 3}
-    attributes |= {"fused_activation_function": "RELU6", "scale": 0.25}
-    case = Case("x", "LiteRT-AVERAGE_POOL_2D", attributes, (np.int8([[[[40, 60]]]]),))
-    said = " ".join(" ".join(text_of(vector_of(case))).split())
-    rounded = "= 27: the sum of both cells of the window, divided by 2, rounded to an integer"
-    assert f"{rounded}, within the limits of relu6" in said
-
-
 def test_a_mean_of_quantised_integers_says_its_scales():
     numbers = {"x_scale": 0.5, "y_scale": 0.25, "x_zero_point": 0, "y_zero_point": 1}
     case = Case("x", "ORT-QLinearGlobalAveragePool-1", numbers, (np.int8([[[4, 6]]]),))
@@ -334,25 +311,10 @@ def test_a_maximum_gives_to_the_cell_that_it_chose(output, readings, lines):
         assert line in text
 
 
-def test_an_average_is_divided():
-    """By the divisor of each window."""
-    text = shown("AvgPool-1-backward", {**GRADIENT, "exclude_pad": True}, (0,))
-    assert "gradient of data[0, 0, 0] = 2: the share of 1 window" in text
-    assert "gradient[0, 0, 0] = 4: the cell gets it divided by 2" in text
-
-
 def test_a_norm_has_a_derivative():
     """It is x / norm for p = 2."""
     text = shown("ONNX-LpPool-22-backward", {"kernel_shape": [2]}, (1,))
     assert "= 4: the cell gets it times 0.948683, the derivative of the 2-norm" in text
-
-
-def test_a_cell_between_windows_gets_nothing():
-    """Strides are longer than the kernel."""
-    given = {**GRADIENT, "kernel": [1], "strides": [3]}
-    inputs = (np.ones((1, 1, 2), np.float32), np.ones((1, 1, 4), np.float32))
-    case = case_of("MaxPool-1-backward", given, inputs, pattern="x")
-    assert "gradient of data[0, 0, 1] = 0: no window holds it" in said_of(case, (1,))
 
 
 DATA, INDICES = np.array([[[5.0, 6.0, 7.0]]], np.float32), np.array([[[0, 3, 3]]])

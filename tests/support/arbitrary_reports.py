@@ -311,6 +311,12 @@ def plain(report):
     return repr(replace(report, results=tuple(kept)))
 
 
+def comparable(report, **others):
+    """Return what reports of one run have in common, times, second calls and `others` apart."""
+    apart = {"seconds": 0, "backend_seconds": 0, "started": "", "repeated": None, "variations": ()}
+    return plain(replace(report, **apart, **others))
+
+
 reference = load_backend("numpy")
 
 

@@ -76,12 +76,6 @@ def segfault(output, inputs, attributes):
     return ctypes.string_at(0)
 
 
-@hostile("crashed", r"signal SIGABRT \(6\)", survivable=False)
-def abort(output, inputs, attributes):
-    """Abort, as a failed assertion in C does."""
-    os.abort()
-
-
 @hostile("crashed", "exit status 0", survivable=False)
 def exit_zero(output, inputs, attributes):
     """End the process as if all were well."""
@@ -134,12 +128,6 @@ def keyboard_interrupt(output, inputs, attributes):
     raise KeyboardInterrupt
 
 
-@hostile("error", "GeneratorExit")
-def generator_exit(output, inputs, attributes):
-    """Raise GeneratorExit."""
-    raise GeneratorExit
-
-
 @hostile("error", "RecursionError: .*")
 def recursion(output, inputs, attributes):
     """Call itself without end."""
@@ -182,12 +170,6 @@ def hangs_in_python(output, inputs, attributes):
                 pass
         except BaseException:  # noqa: BLE001 - so does the worst of backends
             continue
-
-
-@hostile("timed-out", "no answer within 1 s", survivable=False, hangs=True)
-def sleeps(output, inputs, attributes):
-    """Wait without the interpreter's lock."""
-    time.sleep(600)
 
 
 @hostile("timed-out", "no answer within 1 s", survivable=False, hangs=True)
@@ -249,12 +231,6 @@ def giant_array(output, inputs, attributes):
         return np.empty(1 << 34, np.uint8)
     except MemoryError:  # the system promises no more than it has
         return np.broadcast_to(np.uint8(0), (1 << 34,))
-
-
-@hostile("mismatch", r"shape \(1,( 1,){63}\) instead of .*|shape \(1,( 1,)* 1\) instead of .*")
-def many_axes(output, inputs, attributes):
-    """Return an array of as many axes as numpy has."""
-    return np.ones((1,) * 32, np.float32)
 
 
 @hostile("mismatch", r"shape \(0, 4611686018427387904\) instead of .*")

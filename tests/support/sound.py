@@ -195,22 +195,28 @@ def reciprocal(on: Arithmetic, divisor: Array, dtype: Any) -> Array:
     return on.divide(np.ones((), dtype), divisor.astype(dtype))
 
 
-def sum_times_reciprocal(on: Arithmetic, cells: Array, geometry: Geometry) -> Array:
+def sum_times_reciprocal(
+    on: Arithmetic, cells: Array, geometry: Geometry, *, order: Order = sequential
+) -> Array:
     """Multiply the sum by a rounded 1/n."""
     factor = reciprocal(on, geometry.divisor, cells.dtype)
-    return on.multiply(sequential(on, flat(cells, geometry)), factor)
+    return on.multiply(order(on, flat(cells, geometry)), factor)
 
 
-def scaled_first(on: Arithmetic, cells: Array, geometry: Geometry) -> Array:
+def scaled_first(
+    on: Arithmetic, cells: Array, geometry: Geometry, *, order: Order = sequential
+) -> Array:
     """Multiply every cell by a rounded 1/n, then add: the weights of a convolution."""
     factor = reciprocal(on, geometry.divisor, cells.dtype)[..., np.newaxis]
-    return sequential(on, on.multiply(flat(cells, geometry), factor))
+    return order(on, on.multiply(flat(cells, geometry), factor))
 
 
-def divided_first(on: Arithmetic, cells: Array, geometry: Geometry) -> Array:
+def divided_first(
+    on: Arithmetic, cells: Array, geometry: Geometry, *, order: Order = pairwise
+) -> Array:
     """Divide every cell by n, then add."""
     divisor = geometry.divisor.astype(cells.dtype)[..., np.newaxis]
-    return pairwise(on, on.divide(flat(cells, geometry), divisor))
+    return order(on, on.divide(flat(cells, geometry), divisor))
 
 
 def fused(on: Arithmetic, cells: Array, geometry: Geometry) -> Array:
@@ -221,22 +227,38 @@ def fused(on: Arithmetic, cells: Array, geometry: Geometry) -> Array:
     total = np.zeros(cells.shape[: 2 + len(geometry.cells)], cells.dtype)
     for cell in np.moveaxis(flat(cells, geometry).astype(np.float64), -1, 0):
         total = (cell * factor + total.astype(np.float64)).astype(cells.dtype)
+        total = flushed(total) if on.flushes else total
     return total
 
 
 def separable(
-    on: Arithmetic, cells: Array, geometry: Geometry, *, divide: Literal["each", "once"]
+    on: Arithmetic,
+    cells: Array,
+    geometry: Geometry,
+    *,
+    divide: Literal["each", "once", "by reciprocals", "before"],
+    order: Order = sequential,
 ) -> Array:
-    """Reduce one axis at a time, the last first, dividing after each axis or once."""
-    axes = len(geometry.cells)
+    """Reduce one axis at a time, the last first, dividing as `divide` says.
+
+    After each axis, by its count or the reciprocal of it; cells before each; or once at the end.
+    """
+    axes, dtype = len(geometry.cells), cells.dtype
     for axis in reversed(range(axes)):
-        cells = sequential(on, cells)
+
+        def along(numbers: Array, cells: Array, axis: int = axis) -> Array:
+            return numbers.reshape([-1 if place == 2 + axis else 1 for place in range(cells.ndim)])
+
+        count = geometry.divisors[axis]
+        if divide == "before":
+            cells = on.multiply(cells, along(reciprocal(on, count, dtype), cells))
+        cells = order(on, cells)
         if divide == "each":
-            shape = [1] * cells.ndim
-            shape[2 + axis] = -1
-            cells = on.divide(cells, geometry.divisors[axis].astype(cells.dtype).reshape(shape))
+            cells = on.divide(cells, along(count.astype(dtype), cells))
+        elif divide == "by reciprocals":
+            cells = on.multiply(cells, along(reciprocal(on, count, dtype), cells))
     if divide == "once":
-        cells = on.divide(cells, geometry.divisor.astype(cells.dtype))
+        cells = on.divide(cells, geometry.divisor.astype(dtype))
     return cells
 
 

@@ -14,22 +14,26 @@ from conformance.operators import OPERATORS
 EXPECTED = sorted((TESTS / "engines" / "expected").glob("*.txt"))
 NEWER = "-newer"
 """What a file is called that is of the operators with few levels, and of the smoke tier."""
-TIERS = {"openvino": "smoke"}  # it compiles each vector: the standard tier takes five minutes
+WHOLE = {"onnxruntime", "torch"}
+"""Engines that compute the standard tier in less than minutes."""
 QUICK = {"onnxruntime-newer", "litert-newer"}
 
 
 def engines():
-    """Return the files, each marked as one that needs its engine."""
+    """Return the files and the tier that each is of, marked as what needs its engine."""
     for path in EXPECTED:
         name = path.stem.removesuffix(NEWER)
         marks = marks_of(name)
         if path.stem.endswith(NEWER) and path.stem not in QUICK:
             marks.append(pytest.mark.slow("one engine stands for it, and this takes seconds"))
-        yield pytest.param(path, id=path.stem, marks=marks)
+        yield pytest.param(path, "smoke", id=path.stem, marks=marks)
+        if path.stem in WHOLE:
+            slow = pytest.mark.slow("the smoke tier of the same engine")
+            yield pytest.param(path, "standard", id=f"{path.stem}-whole", marks=[*marks, slow])
 
 
-@pytest.mark.parametrize("expected", [*engines()])
-def test_failures_of_an_engine_are_those_that_are_known(expected):
+@pytest.mark.parametrize(("expected", "tier"), [*engines()])
+def test_failures_of_an_engine_are_those_that_are_known(expected, tier):
     """Every failure has a line, and every line a failure."""
     engine = available()[expected.stem.removesuffix(NEWER)]
     newer = expected.stem.endswith(NEWER)
@@ -40,7 +44,7 @@ def test_failures_of_an_engine_are_those_that_are_known(expected):
     report = check(
         engine.name,
         operators=operators,
-        tier="smoke" if newer else TIERS.get(engine.name, "standard"),
+        tier=tier,
         expected_failures=expected,
         isolate=True,
         diagnose=False,

@@ -8,8 +8,6 @@ pytest.importorskip("tensorflow")
 from conformance.backends.engines.tensorflow_backend import backend
 
 pytestmark = pytest.mark.needs_engine("tensorflow")
-
-ROW = np.array([[[1.0, 3.0, 5.0, 4.0]]], np.float32)
 PLANE = np.array([[[[1, 2], [3, 9], [4, 5]]]], np.float32)
 
 

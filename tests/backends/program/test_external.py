@@ -137,10 +137,6 @@ class TestChecked:
         assert set(GALLERY) | MESSAGES | LATE == set(ANSWERS)
         assert set(REFUSED) | {"echoed-version"} == set(HELLOS)
 
-    def test_wrong_values_are_a_mismatch(self):
-        """And nothing that the protocol has to do with."""
-        assert set(verdicts(checked("wrong-values")).values()) == {"mismatch"}
-
     def test_standard_error_is_shown_beside_its_vector(self):
         """What the program said when it failed."""
         printed = {each.verdict: each.printed for each in checked("exits-3").results}
@@ -254,7 +250,3 @@ class TestNamed:
         backend = load_backend(f"exec:{program}")
         with pytest.raises(UsageError, match=r"cannot start exec:.*: Exec format error"):
             backend("AvgPool-1", [data(1)], WHOLE)
-
-    def test_the_interpreter_is_a_program(self):
-        """An absolute path will do."""
-        assert External(f"{sys.executable} -c pass").launch.command[0] == sys.executable

@@ -13,7 +13,7 @@ import pytest
 from support.fakes import pool, ramp, vector
 from support.hostile import GALLERY
 from support.paths import TESTS
-from support.processes import is_alive, wait_for_end
+from support.processes import wait_for_end
 from support.programs import words
 from support.provoked import FINE, friendly, provoking, verdicts
 
@@ -97,11 +97,6 @@ class TestJobs:
         assert [kind == NOT_RUN for kind in answers.kind] == [False, True, False, True, False]
         assert arrays_of(answers.outputs[2]).ravel().tolist() == [5, 1, 3]
 
-    def test_no_vectors(self):
-        """A batch of no vectors is done at once."""
-        with Isolated(python_worker("numpy")) as runner:
-            runner.run(batch_of([]), Answers.none_yet(0), lambda done: None)
-
 
 class TestDoesNotWork:
     """A backend or a program that cannot work at all is one clear line."""
@@ -158,13 +153,6 @@ class TestDoesNotWork:
         ):
             verdicts(runner, [WHOLE] * 20)
 
-    def test_one_answer_is_enough(self):
-        """A program that has answered once may crash ever after."""
-        vectors = [WHOLE, *[WHOLE_13] * 12]
-        with Isolated(Launch(words("exits-3"))) as runner:
-            found, _ = verdicts(runner, vectors)
-        assert found == [FINE, *[("crashed", "exit status 3")] * 12]
-
     def test_it_cannot_be_started_again(self, tmp_path):
         """A program that works once and then no more ends the run, which keeps what was done."""
         first = tmp_path / "first"
@@ -204,17 +192,6 @@ class TestDoesNotWork:
 
 class TestEnd:
     """No process outlives its use."""
-
-    def test_after_a_run(self, tmp_path):
-        """At the end of the block the workers are gone."""
-        with Isolated(python_worker(leaving_its_number(tmp_path)), jobs=2) as runner:
-            verdicts(runner, [friendly()] * 10)
-        assert not any(map(is_alive, pids_in(tmp_path)))
-
-    def test_without_a_run(self):
-        """A runner that was never used can be closed at once, also one that cannot start."""
-        for launch in (python_worker("numpy"), Launch(("sleep", "600")), Launch(())):
-            Isolated(launch, jobs=2).close()
 
     def test_children_of_a_backend(self, tmp_path):
         """What a backend starts and forgets ends with its worker."""

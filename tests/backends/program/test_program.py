@@ -11,7 +11,6 @@ from conformance.backends.answer import (
     ARRAY,
     CRASHED,
     RAISED,
-    TIMED_OUT,
     UNSUPPORTED,
     Answer,
     Returned,
@@ -20,9 +19,6 @@ from conformance.backends.program import Launch, python_worker
 from conformance.backends.program.program import Program
 from conformance.errors import UsageError
 from conformance.process import transport
-from conformance.record.why import Raised, TimedOut
-
-MEAN = Answer(ARRAY, (Returned("float32", (1, 1, 1), np.float32(15.5).tobytes()),))
 
 
 @pytest.fixture
@@ -44,40 +40,6 @@ def call(running, data=None, *, timeout=20, **options):
     """Return the answer of the fake program to an average of 13 to 18, at which its fault shows."""
     data = ramp(1, 1, 6) + np.float32(12) if data is None else data
     return running.call("AvgPool-1", [data], pool(kernel=[6]), timeout=timeout, **options)
-
-
-def test_calls_follow_each_other(started):
-    """A program is asked again and again, about arrays of any size."""
-    running = started()
-    for size in (6, 0, 5, 1 << 18, 6):
-        data = np.full((1, 1, size), 15.5, np.float32)
-        answer = running.call("AvgPool-1", [data], pool(kernel=[size]))
-        assert answer == (MEAN if size else Answer(RAISED, why=Raised(text="nothing to pool")))
-    assert running.alive
-
-
-def test_a_program_may_refuse(started):
-    """What a program does not support, and what it finds wrong, comes with its words."""
-    running = started()
-    unsupported = running.call("MaxPool-1", [ramp(1, 1, 6)], pool("MaxPool-1"))
-    assert unsupported == Answer(UNSUPPORTED, why=Raised(text="no MaxPool-1 of float32"))
-    wrong = running.call("AvgPool-1", [ramp(1, 1, 6)], pool(kernel=[5]))
-    assert wrong == Answer(RAISED, why=Raised(text="kernel [5]"))
-
-
-@pytest.mark.parametrize("fault", ["garbage", "error-is-a-number", "too-many-bytes"])
-def test_a_fault_in_an_answer_ends_the_program(started, fault):
-    """Nothing that it writes afterwards is taken for the next answer."""
-    running = started(fault)
-    assert call(running).kind == CRASHED
-    assert not running.alive
-
-
-def test_a_program_that_does_not_end_its_answer_is_not_waited_for(started):
-    """It is ended when the time is over."""
-    running = started("hangs-in-bytes")
-    assert call(running, timeout=0.2) == Answer(TIMED_OUT, why=TimedOut(0.2))
-    assert not running.alive
 
 
 def test_nothing_is_allocated_for_an_output_that_nobody_expects(started):
