@@ -8,7 +8,7 @@ OpInfo. A fault is caught when a case fails by the tolerance of its suite: anoth
 value, or an exception where none is due. A suite is measured on the operators it has cases of,
 operator by operator; "faults" counts those caught in at least one. Some faults lie where no case of
 PyTorch could be: it has no auto_pad and pads both ends alike. Last, every backend of
-tests/sound.py runs over both of our tiers. Needs onnx, torch and expecttest.
+tests/support/sound.py runs over both of our tiers. Needs onnx, torch and expecttest.
 """
 
 from __future__ import annotations

@@ -24,6 +24,17 @@ from conformance.progress import counts_of
 @setting_options("operators", tier="The largest tier to count.")
 @click.option("--all", "every", is_flag=True, help="List every fault, not only those missed.")
 @click.option("--idle", is_flag=True, help="Also find the vectors that add nothing (slow).")
+@click.option(
+    "--enumerated",
+    is_flag=True,
+    help="Plant all that atoms enumerate, not the catalogue (a minute per operator).",
+)
+@click.option(
+    "--draws",
+    type=click.IntRange(0),
+    default=0,
+    help="With --enumerated: random cases that look for what vectors miss.",
+)
 @processes_option("plant faults, each in one operator at a time")
 def strength_command(
     vectors: Path | None,
@@ -33,15 +44,37 @@ def strength_command(
     *,
     every: bool,
     idle: bool,
+    enumerated: bool,
+    draws: int,
 ) -> None:
     """Plant known wrong behaviours and count those that vectors catch.
 
     VECTORS is a file or a directory, the shipped suite by default. Each fault of the catalogue
     (see conformance faults) is planted alone in each operator that may have it.
+
+    With --enumerated it is every fault that can be said of a step of an operator, some thousands,
+    and what counts is in how many shapes it is caught.
     """
+    if enumerated and idle:
+        raise click.UsageError("--idle is about the catalogue: leave it out with --enumerated")
+    if draws and not enumerated:
+        raise click.UsageError("--draws goes with --enumerated")
+    from conformance.api.enumerated_strength import enumerated_strength
     from conformance.api.strength import strength
     from conformance.report import strength_report
 
+    if enumerated:
+        with opened(vectors, operators) as files, progress_bar() as progress:
+            counted = enumerated_strength(
+                files,
+                operators=operators or None,
+                tier=tier,
+                draws=draws,
+                jobs=jobs or usable_cpus(),
+                progress=counts_of(progress, "operators"),
+            )
+        show(strength_report.describe_enumerated(counted, every=every))
+        return
     with opened(vectors, operators) as files, progress_bar() as progress:
         measured = strength(
             files,

@@ -16,8 +16,9 @@ from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.reproduce import Observation, equal_numbers
 from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.substitutes import Instead
-from conformance.faults.atoms import KINDS, faults_of
+from conformance.faults.atoms import KINDS
 from conformance.faults.catalogue import CATALOGUE
+from conformance.faults.enumerated import enumerated
 from conformance.faults.fault import Fault, Together
 from conformance.operators import operator_named
 from conformance.operators.operator import Operator
@@ -70,7 +71,7 @@ class Candidates:
             return
         # One of the catalogue may say the same of other operators alone.
         said = _words(tuple(self.catalogue), operator)
-        for fault in concerning(operator, kinds):
+        for fault in enumerated(operator, kinds):
             if fault.summary not in said and self._is_tried((fault,)):
                 yield (fault,)
 
@@ -104,20 +105,6 @@ def kinds_for(observation: Observation) -> tuple[str, ...]:
 @lru_cache(maxsize=128)
 def _words(faults: tuple[Fault, ...], operator: Operator) -> frozenset[str]:
     return frozenset(fault.summary for fault in faults if fault.concerns(operator))
-
-
-@lru_cache(maxsize=128)
-def concerning(operator: Operator, kinds: tuple[str, ...]) -> tuple[Fault, ...]:
-    """Return the faults of some kinds that an operator may have, in its own code.
-
-    That of gradients is their own, and so is that of unpoolings.
-    """
-    every: list[Fault | None] = [fault for kind in kinds for fault in faults_of(kind)]
-    if operator.is_gradient:
-        every += [fault and fault.in_gradients() for fault in every]
-    if operator.scatters:
-        every = [fault and fault.in_unpoolings() for fault in every]
-    return tuple(fault for fault in every if fault is not None and fault.concerns(operator))
 
 
 def faults_instead(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from conformance.api.enumerated_strength import SHAPES, EnumeratedStrength
 from conformance.api.strength import Catch, Strength
 from conformance.report import document as doc
 from conformance.report import values as words
@@ -30,6 +33,49 @@ def describe(strength: Strength, *, every: bool = False) -> doc.Document:
             doc.Section("", (_catches(strength),) if every else (), name="faults"),
             doc.Section("Missed", (missed,), name="missed"),
             _idle(strength),
+        ),
+    )
+
+
+def describe_enumerated(
+    counted: Sequence[EnumeratedStrength], *, every: bool = False
+) -> doc.Document:
+    """Return in how many shapes enumerated faults are caught; by name, if `every` is to be said."""
+    columns = (
+        "operator",
+        doc.Column("vectors"),
+        doc.Column("faults"),
+        doc.Column(f"in {SHAPES} shapes"),
+        doc.Column("in fewer", tone="warn"),
+        doc.Column("by draws alone", tone="warn"),
+        doc.Column("by nothing"),
+    )
+    rows = [
+        (
+            each.operator,
+            *(f"{count:,}" for count in (each.vectors, len(each.shapes), each.well)),
+            *(f"{count:,}" for count in (len(each.thinly), len(each.missed), each.unseen)),
+        )
+        for each in counted
+    ]
+    missed = [f"{fault}, {each.operator}" for each in counted for fault in each.missed]
+    thinly = [f"{fault}, {each.operator}" for each in counted for fault in each.thinly]
+    well = sum(each.well for each in counted)
+    shown = well + len(missed) + len(thinly)
+    return doc.Document(
+        footer=doc.FOOTER,
+        title="Strength of vectors",
+        conclusion=doc.Conclusion(
+            f"{well:,} of {shown:,} enumerated faults that some case catches are caught in "
+            f"{SHAPES} shapes or more"
+        ),
+        tone="good" if not missed else "warn",
+        sections=(
+            doc.Section("", (doc.table(columns, rows),), name="counts"),
+            doc.Section(
+                "Caught in fewer shapes", (doc.listing(thinly),) if every else (), name="faults"
+            ),
+            doc.Section("Missed", (doc.listing(missed),), name="missed"),
         ),
     )
 

@@ -68,13 +68,13 @@ def test_attributes_that_are_read_as_others_are_named(change, words):
 
 
 def test_a_fault_is_told_from_one_that_explains_the_failures_as_well():
-    """Exceptions of gradients are alike: another fault explains the four, and all cases near."""
+    """Exceptions of gradients are alike: another fault explains the few, and all cases near."""
 
     def reversed_strides(attributes):
         return attributes | {"strides": attributes["strides"][::-1]}
 
     cause = first_cause(called_with(reversed_strides), "AvgPool-1-backward")
-    assert cause.explained == 4
+    assert cause.explained == cause.total > 3
     assert cause.summary.endswith("every stride taken as that of the axis in reverse order")
     assert not cause.proof.missing
 

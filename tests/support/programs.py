@@ -1,4 +1,4 @@
-"""The commands of tests/fake_program.py, and vectors on which its faults show."""
+"""The commands of tests/support/fake_program.py, and vectors on which its faults show."""
 
 import shlex
 import sys

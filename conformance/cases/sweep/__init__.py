@@ -24,6 +24,8 @@ from conformance.cases.sweep.layouts import layouts, output_sizes
 from conformance.cases.sweep.narrow_types import integer_sums, narrow_floats
 from conformance.cases.sweep.one_off import one_off
 from conformance.cases.sweep.plane_sweep import adaptive_arrays, whole_arrays
+from conformance.cases.sweep.random_draws import chosen_draws
+from conformance.cases.sweep.role_pairs import role_pairs
 from conformance.cases.sweep.special_cases import special, specials
 from conformance.cases.sweep.special_kernels import special_kernels
 from conformance.cases.sweep.sweep_model import ArraySpec, CaseSpec, Covered, cases_of
@@ -126,13 +128,16 @@ def collect(
     if max_shapes:
         few = few_shapes(definition, arrays, max_shapes)
         return Collection(cases_of(few, seed=seed), [])
-    tiers = TIERS[: 1 + TIERS.index("smoke" if definition.levels == "least" else tier)]
-    every = chain(
+    swept: Iterator[CaseSpec] = chain(
         examples(definition),
         _swept(definition, arrays, tier),
         map(_with_tier, of_no_array(definition)),
     )
-    return Collection(cases_of(every, seed=seed, tiers=tiers), arrays)
+    if definition.levels == "least":
+        swept = map(_left_to_siblings, swept)
+    every = chain(swept, role_pairs(definition), chosen_draws(definition))
+    cases = cases_of(every, seed=seed, tiers=TIERS[: 1 + TIERS.index(tier)])
+    return Collection(cases, arrays)
 
 
 def of_no_array(operator: Operator) -> Iterator[CaseSpec]:
@@ -146,6 +151,11 @@ def of_no_array(operator: Operator) -> Iterator[CaseSpec]:
         )
     for table in _TABLES:
         yield from table(operator)
+
+
+def _left_to_siblings(spec: CaseSpec) -> CaseSpec:
+    """Return a case in no tier that is made here, if it is not in smoke: its siblings have it."""
+    return spec if spec.tier == "smoke" else replace(spec, tier="exhaustive")
 
 
 def _with_tier(spec: CaseSpec) -> CaseSpec:

@@ -1,0 +1,237 @@
+"""Chooses random draws for the suite by what they catch: `python -m benchmarks.choose_draws`.
+
+Of each operator, every fault that atoms enumerate is planted alone. Those that the other vectors
+catch in fewer than three shapes are planted in the draws, one after the other, and draws are chosen
+that catch most of what is missing for their size. Writes their numbers into the list that the
+sweep reads. The vectors are those of the shipped suite, but for draws that were chosen before.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import combinations
+from time import perf_counter
+
+from conformance import as_called
+from conformance.api.enumerated_strength import SHAPES, Catching, cells_of, drawn, shape_of
+from conformance.cases.sweep import random_draws
+from conformance.cases.sweep.sweep_model import case_of
+from conformance.diagnosis.features import features
+from conformance.operators import OPERATORS, operators_named
+from conformance.vector import Case, Vector
+from conformance.vectorfile.sources import chosen, opened, vectors_in
+
+SPARE = 4
+"""Draws that catch a fault beyond these, to choose from."""
+SMALL = 6000
+"""Cells of vectors that are called before others: most faults show in some of these."""
+MOST_OF_SMOKE, LARGEST_OF_SMOKE = 8, 1500
+"""Draws of an operator in the smoke tier, and cells of each, at most."""
+MOST_OF_PAIRS, FEWEST_PAIRS, LARGEST_OF_PAIRS = 12, 8, 800
+"""Draws for pairs of features, at most; pairs that each has anew, at least; and cells, at most."""
+OVERHEAD = 300
+"""Cells that a vector costs whatever its size, about."""
+
+
+def others(operator: str) -> list[Vector]:
+    """Return the vectors of the suite that are no draws: smoke first, small ones, in no order."""
+    with opened(None, [operator]) as sources:
+        (selection,) = chosen(sources, [operator], None, "standard")
+        vectors = [
+            vector
+            for vector in vectors_in(selection.source, selection.numbers)
+            if random_draws.TAG not in vector.case.tags
+        ]
+    order = random_draws.Draws("order")
+    key = {vector.case.id: order.below(1 << 30) for vector in vectors}
+    return sorted(
+        vectors,
+        key=lambda v: (v.case.tier != "smoke", max(SMALL, cells_of(v)), key[v.case.id]),
+    )
+
+
+def is_found(case: Case) -> bool:
+    """Say whether a call tells of which case it is: results that are stored are found by that."""
+    inputs, attributes = as_called(case)
+    try:
+        own, taken = OPERATORS[case.operator].convention_of(attributes).taken(inputs, attributes)
+    except (IndexError, KeyError, TypeError, ValueError):
+        return False
+    return case_of(case.operator, taken, own, pattern="").id[-8:] == case.id[-8:]
+
+
+def choose(operator: str, *, draws: int) -> tuple[list[str], str]:
+    """Return the numbers of the draws that are chosen of an operator, and what to say of them."""
+    start = perf_counter()
+    catching = Catching.of(operator)
+    every = len(catching.shapes)
+    by_smoke: set[str] = set()
+    for vector in others(operator):
+        caught = catching.caught(vector, SHAPES)
+        if vector.case.tier == "smoke":
+            by_smoke |= caught
+    before = {name: len(shapes) for name, shapes in catching.shapes.items()}
+    catches: dict[int, set[str]] = {}
+    sizes: dict[int, tuple[object, int]] = {}
+    catching.wake()
+    for number, vector in drawn(operator, range(draws)):
+        if not catching.planted:
+            break
+        if not is_found(vector.case):
+            continue
+        if caught := catching.caught(vector, SHAPES + SPARE):
+            catches[number] = caught
+            sizes[number] = shape_of(vector), cells_of(vector)
+    wanted = {
+        name: min(SHAPES, len(catching.shapes[name])) - count
+        for name, count in before.items()
+        if count < min(SHAPES, len(catching.shapes[name]))
+    }
+    numbers = _fewest(catches, sizes, wanted)
+    after = {name: len(shapes) for name, shapes in catching.shapes.items()}
+    shown = {name for name, count in after.items() if count}
+    smoke = _smoke(operator, numbers, shown - by_smoke)
+    told = (
+        f"{operator}: {every} faults; {_told(before)}; with {len(numbers)} draws {_told(after)}; "
+        f"smoke {_share(by_smoke, shown)}, with {len(smoke)} draws "
+        f"{_share(by_smoke.union(*smoke.values()), shown)}; {perf_counter() - start:.0f} s"
+    )
+    marks = dict.fromkeys(smoke, random_draws.SMOKE)
+    return [f"{number}{marks.get(number, '')}" for number in numbers], told
+
+
+def _share(some: set[str], every: set[str]) -> str:
+    return f"{100 * len(some & every) / len(every):.1f} %"
+
+
+def _smoke(operator: str, numbers: Sequence[int], wanted: set[str]) -> dict[int, set[str]]:
+    """Return the few draws, of those chosen, that catch most of the faults that smoke misses."""
+    catching = Catching.of(operator)
+    catching.planted = {name: catching.planted[name] for name in wanted}
+    left = {
+        number: catching.caught(vector, len(numbers) + 1)
+        for number, vector in drawn(operator, numbers)
+        if cells_of(vector) <= LARGEST_OF_SMOKE
+    }
+    taken: dict[int, set[str]] = {}
+    while left and len(taken) < MOST_OF_SMOKE:
+        best = max(left, key=lambda number: len(left[number]))
+        if not left[best]:
+            break
+        taken[best] = left.pop(best)
+        left = {number: names - taken[best] for number, names in left.items()}
+    return taken
+
+
+def paired(operator: str, *, draws: int) -> list[int]:
+    """Return a few draws more that have pairs of features which no vector of the suite has."""
+    known: set[tuple[str, str]] = set()
+    with opened(None, [operator]) as sources:
+        (selection,) = chosen(sources, [operator], None, "standard")
+        for vector in vectors_in(selection.source, selection.numbers):
+            known.update(_pairs(vector))
+    new = {
+        number: {*_pairs(vector)} - known
+        for number, vector in drawn(operator, range(draws))
+        if cells_of(vector) <= LARGEST_OF_PAIRS and is_found(vector.case)
+    }
+    numbers: list[int] = []
+    while new and len(numbers) < MOST_OF_PAIRS:
+        best = max(new, key=lambda number: (len(new[number]), -number))
+        if len(new[best]) < FEWEST_PAIRS:
+            break
+        numbers.append(best)
+        had = new.pop(best)
+        new = {number: pairs - had for number, pairs in new.items()}
+    return numbers
+
+
+def _pairs(vector: Vector) -> Iterator[tuple[str, str]]:
+    """Yield every two features of a vector; what its data hold is one."""
+    case = vector.case
+    return combinations(sorted({*features(vector), f"data of {case.pattern}"}), 2)
+
+
+def _told(counts: dict[str, int]) -> str:
+    enough = sum(count >= SHAPES for count in counts.values())
+    none = sum(not count for count in counts.values())
+    return f"{enough} by {SHAPES} shapes, {len(counts) - enough - none} by fewer, {none} by none"
+
+
+def _fewest(
+    catches: dict[int, set[str]], sizes: dict[int, tuple[object, int]], wanted: dict[str, int]
+) -> list[int]:
+    """Return few draws that catch each fault in as many other shapes as are wanted."""
+    left = dict(wanted)
+    seen: dict[str, set[object]] = defaultdict(set)
+    rest = {number: names & left.keys() for number, names in catches.items()}
+    numbers = []
+    while rest:
+        worth = {
+            number: len(names) / (OVERHEAD + sizes[number][1]) for number, names in rest.items()
+        }
+        best = max(worth, key=lambda number: (worth[number], -number))
+        if not rest[best]:
+            break
+        numbers.append(best)
+        shape = sizes[best][0]
+        for name in rest.pop(best):
+            seen[name].add(shape)
+            left[name] -= 1
+            if not left[name]:
+                del left[name]
+        for number, names in rest.items():
+            rest[number] = {
+                name for name in names if name in left and sizes[number][0] not in seen[name]
+            }
+    return sorted(numbers)
+
+
+def main() -> None:
+    """Choose, and write the list."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("operators", nargs="*")
+    parser.add_argument("--draws", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--pairs", action="store_true", help="add draws for pairs of features")
+    options = parser.parse_args()
+    names = operators_named(options.operators or None)
+    list_of = {name: list(numbers) for name, numbers in random_draws.CHOSEN.items()}
+    with ProcessPoolExecutor(options.jobs) as pool:
+        if options.pairs:
+            for name, more in zip(
+                names, pool.map(partial(paired, draws=options.draws), names), strict=True
+            ):
+                print(f"{name}: {len(more)} more", flush=True)
+                known = {
+                    number.removesuffix(random_draws.SMOKE) for number in list_of.get(name, ())
+                }
+                list_of[name] = [
+                    *list_of.get(name, ()),
+                    *(str(n) for n in more if str(n) not in known),
+                ]
+            _write(list_of)
+            return
+        every = pool.map(partial(choose, draws=options.draws), names)
+        for name, (numbers, told) in zip(names, every, strict=True):
+            print(told, flush=True)
+            list_of[name] = numbers
+            _write(list_of)
+
+
+def _write(chosen_of: dict[str, list[str]]) -> None:
+    """Write the list, the numbers of each operator in their order."""
+    lines = (
+        " ".join((name, *sorted(chosen_of[name], key=lambda n: int(n.removesuffix("*")))))
+        for name in OPERATORS
+        if chosen_of.get(name)
+    )
+    random_draws.LIST.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
