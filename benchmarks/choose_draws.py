@@ -78,6 +78,7 @@ def choose(operator: str, *, draws: int) -> tuple[list[str], str]:
     catches: dict[int, set[str]] = {}
     sizes: dict[int, tuple[object, int]] = {}
     catching.wake()
+    catching.patience = draws  # what shows in few draws shows
     for number, vector in drawn(operator, range(draws)):
         if not catching.planted:
             break

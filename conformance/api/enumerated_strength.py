@@ -76,12 +76,13 @@ class Catching:
     """Faults of an operator that are planted in one vector after the other.
 
     `shapes` are those in which each is caught, `planted` those that are not caught often enough.
-    One that changed no answer in many vectors is set aside as `idle`.
+    One that changed no answer in `patience` vectors is set aside as `idle`.
     """
 
     operator: str
     shapes: dict[str, set[object]]
     planted: dict[str, PlantedFaults]
+    patience: int = _PATIENCE
     idle: dict[str, PlantedFaults] = field(default_factory=dict)
     _quiet: Counter[str] = field(default_factory=Counter)
 
@@ -109,7 +110,7 @@ class Catching:
                 self._quiet[name] = -len(self.shapes)  # it can show
                 continue
             self._quiet[name] += 1
-            if self._quiet[name] == _PATIENCE and not self.shapes[name]:
+            if self._quiet[name] == self.patience and not self.shapes[name]:
                 self.idle[name] = self.planted.pop(name)
         conform = accepted([vector] * len(answers), list(answers.values()))
         caught = {name for name, fine in zip(answers, conform, strict=True) if not fine}
@@ -187,6 +188,7 @@ def _measured(task: _Task) -> EnumeratedStrength:
         catching.caught(vector)
     shapes = {name: len(each) for name, each in catching.shapes.items()}
     catching.wake()
+    catching.patience = draws
     by_draws: dict[str, str] = {}
     for _, vector in drawn(source.operator, range(_FIRST_DRAW, _FIRST_DRAW + draws)):
         by_draws |= dict.fromkeys(catching.caught(vector, SHAPES + 1), vector.case.id)
