@@ -17,7 +17,8 @@ from itertools import combinations
 from time import perf_counter
 
 from conformance import as_called
-from conformance.api.enumerated_strength import SHAPES, Catching, cells_of, drawn, shape_of
+from conformance.api.enumerated_strength import SHAPES, Catching, drawn, shape_of
+from conformance.api.strength import cells_of
 from conformance.cases.sweep import random_draws
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.diagnosis.features import features
@@ -208,13 +209,9 @@ def main() -> None:
                 names, pool.map(partial(paired, draws=options.draws), names), strict=True
             ):
                 print(f"{name}: {len(more)} more", flush=True)
-                known = {
-                    number.removesuffix(random_draws.SMOKE) for number in list_of.get(name, ())
-                }
-                list_of[name] = [
-                    *list_of.get(name, ()),
-                    *(str(n) for n in more if str(n) not in known),
-                ]
+                numbers = list_of.get(name, [])
+                known = {*map(random_draws.number_of, numbers)}
+                list_of[name] = [*numbers, *(str(n) for n in more if n not in known)]
             _write(list_of)
             return
         every = pool.map(partial(choose, draws=options.draws), names)
@@ -227,7 +224,7 @@ def main() -> None:
 def _write(chosen_of: dict[str, list[str]]) -> None:
     """Write the list, the numbers of each operator in their order."""
     lines = (
-        " ".join((name, *sorted(chosen_of[name], key=lambda n: int(n.removesuffix("*")))))
+        " ".join((name, *sorted(chosen_of[name], key=random_draws.number_of)))
         for name in OPERATORS
         if chosen_of.get(name)
     )

@@ -13,12 +13,12 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
+from conformance.api.strength import not_accepted
 from conformance.cases.sweep import collect, of_no_array, smoke_choice
 from conformance.cases.sweep.sweep_model import cases_of
 from conformance.dtypes import name_of
 from conformance.faults import CATALOGUE, Fault
 from conformance.faults.baseline import Baseline, PlantedFaults, outputs_or_none, right_operator
-from conformance.judging.judge import accepted
 from conformance.operators import OPERATORS, vector_of
 from conformance.vector import Case, Vector
 
@@ -42,11 +42,9 @@ def caught(operator: str, faults: Iterable[Fault], vectors: Sequence[Vector]) ->
             for name, planted in left.items()
             if (answer := planted.answer(baseline)) is not None
         }
-        conform = accepted([vector] * len(answers), list(answers.values()))
-        for name, conforms in zip(answers, conform, strict=True):
-            if not conforms:
-                names.add(name)
-                del left[name]
+        for name in not_accepted(vector, answers):
+            names.add(name)
+            del left[name]
     return names
 
 

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from multiprocessing import get_context, parent_process, resource_tracker
@@ -52,6 +52,18 @@ def completed(
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), future.result()
+
+
+def shared(
+    jobs: int, function: Callable[[_Task], _Result], tasks: Sequence[_Task]
+) -> Iterator[tuple[_Task, _Result]]:
+    """Yield each task with its result: in this process, in order, where one is all there is to it.
+
+    Otherwise as `completed`.
+    """
+    if jobs == 1 or len(tasks) == 1:
+        return zip(tasks, map(function, tasks), strict=True)
+    return completed(jobs, function, tasks)
 
 
 class Processes(Closable):

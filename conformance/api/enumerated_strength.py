@@ -8,18 +8,19 @@ for all that one can say with the atoms.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from conformance.api.strength import cells_of, not_accepted
 from conformance.batch import Ints
 from conformance.cases.sweep.random_draws import draw
 from conformance.cases.sweep.sweep_model import build, has_one_answer
 from conformance.dtypes import FLOATS8, name_of
 from conformance.errors import InvalidCase
-from conformance.executors import completed
+from conformance.executors import shared
 from conformance.faults.baseline import Baseline, PlantedFaults, outputs_or_none, right_operator
 from conformance.faults.enumerated import enumerated
-from conformance.judging.judge import accepted
+from conformance.faults.planted import FaultyOperator
 from conformance.operators import OPERATORS, vector_of
 from conformance.progress import Counts
 from conformance.vector import Raises, Vector
@@ -75,13 +76,15 @@ class EnumeratedStrength:
 class Catching:
     """Faults of an operator that are planted in one vector after the other.
 
-    `shapes` are those in which each is caught, `planted` those that are not caught often enough.
+    `shapes` are those in which each is caught, `planted` those that are not caught often enough,
+    beside the `right` operator.
     One that changed no answer in `patience` vectors is set aside as `idle`.
     """
 
     operator: str
     shapes: dict[str, set[object]]
     planted: dict[str, PlantedFaults]
+    right: FaultyOperator
     patience: int = _PATIENCE
     idle: dict[str, PlantedFaults] = field(default_factory=dict)
     _quiet: Counter[str] = field(default_factory=Counter)
@@ -91,7 +94,8 @@ class Catching:
         """Return all faults that an operator may have and that depend on no earlier call."""
         faults = (fault for fault in enumerated(OPERATORS[operator]) if not fault.remembers)
         planted = {fault.summary: PlantedFaults((fault,), operator) for fault in faults}
-        return cls(operator, {name: set() for name in planted}, planted)
+        shapes: dict[str, set[object]] = {name: set() for name in planted}
+        return cls(operator, shapes, planted, right_operator(operator, None))
 
     def wake(self) -> None:
         """Try again what was set aside."""
@@ -101,7 +105,7 @@ class Catching:
 
     def caught(self, vector: Vector, enough: int = SHAPES) -> set[str]:
         """Return what a vector catches; what was caught in `enough` shapes is not tried again."""
-        baseline = Baseline(vector.case, right_operator(self.operator, None))
+        baseline = Baseline(vector.case, self.right)
         answers = {}
         for name, planted in [*self.planted.items()]:
             answer = planted.answer(baseline)
@@ -112,8 +116,7 @@ class Catching:
             self._quiet[name] += 1
             if self._quiet[name] == self.patience and not self.shapes[name]:
                 self.idle[name] = self.planted.pop(name)
-        conform = accepted([vector] * len(answers), list(answers.values()))
-        caught = {name for name, fine in zip(answers, conform, strict=True) if not fine}
+        caught = {*not_accepted(vector, answers)}
         for name in caught:
             self.shapes[name].add(shape_of(vector))
             if len(self.shapes[name]) >= enough:
@@ -124,11 +127,6 @@ class Catching:
 def shape_of(vector: Vector) -> object:
     """Return what tells the shapes of two vectors apart."""
     return tuple(array.shape for array in vector.case.inputs)
-
-
-def cells_of(vector: Vector) -> int:
-    """Return how many cells the inputs of a vector have."""
-    return sum(array.size for array in vector.case.inputs)
 
 
 def drawn(operator: str, numbers: Sequence[int]) -> Iterator[tuple[int, Vector]]:
@@ -142,8 +140,8 @@ def drawn(operator: str, numbers: Sequence[int]) -> Iterator[tuple[int, Vector]]
         is_narrow = name_of(case.data.dtype) in FLOATS8 and OPERATORS[operator].reduction.sums
         if not is_narrow and has_one_answer(case, if_judgeable=True):
             vector = vector_of(case)
-            refused = all(isinstance(outcome, Raises) for outcome in vector.outcomes)
-            if refused if "invalid" in case.tags else vector.values:
+            is_refused = all(isinstance(outcome, Raises) for outcome in vector.outcomes)
+            if is_refused if "invalid" in case.tags else vector.values:
                 yield number, vector
 
 
@@ -167,13 +165,8 @@ def enumerated_strength(
         tasks = [
             (each.source, each.numbers, draws) for each in chosen(sources, operators, None, tier)
         ]
-        measured: Iterable[tuple[_Task, EnumeratedStrength]] = (
-            completed(jobs, _measured, tasks)
-            if jobs > 1 < len(tasks)
-            else ((task, _measured(task)) for task in tasks)
-        )
         by_operator = {}
-        for done, ((source, *_), strength) in enumerate(measured, 1):
+        for done, ((source, *_), strength) in enumerate(shared(jobs, _measured, tasks), 1):
             by_operator[source.operator] = strength
             if progress is not None:
                 progress(done, len(tasks))

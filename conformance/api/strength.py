@@ -22,7 +22,7 @@ from conformance.operators.needs import has
 from conformance.operators.operator import Operator
 from conformance.progress import Counts
 from conformance.settings import Settings
-from conformance.vector import Vector
+from conformance.vector import Outputs, Vector
 from conformance.vectorfile.sources import (
     Source,
     Vectors,
@@ -217,14 +217,14 @@ def _catching(
     """
     right = right_operator(operator, None)
     in_order = [(vector, Baseline(vector.case, right)) for vector in vectors]
-    smallest_first = sorted(in_order, key=lambda pair: _cells(pair[0]))
+    smallest_first = sorted(in_order, key=lambda pair: cells_of(pair[0]))
     catching: dict[str, list[Vector]] = {fault.name: [] for fault in faults}
 
     def may_add(planted: PlantedFaults, vector: Vector) -> bool:
         caught = catching[planted.faults[0].name]
         if not caught:
             return True
-        return through and not planted.remembers and _cells(vector) <= _cells(caught[0])
+        return through and not planted.remembers and cells_of(vector) <= cells_of(caught[0])
 
     # What a fault remembers depends on the order of calls: that of the file.
     for remembers, tried in ((False, smallest_first), (True, in_order)):
@@ -247,16 +247,22 @@ def not_conforming(
         for fault in planted
         if (answer := fault.answer(baseline)) is not None
     }
+    return not_accepted(vector, answers)
+
+
+def not_accepted(vector: Vector, answers: Mapping[str, Outputs | None]) -> list[str]:
+    """Return the names of the answers to a vector, None for an exception, that do not conform."""
     verdicts = accepted([vector] * len(answers), list(answers.values()))
     return [name for name, conforms in zip(answers, verdicts, strict=True) if not conforms]
 
 
-def _cells(vector: Vector) -> int:
+def cells_of(vector: Vector) -> int:
+    """Return how many cells the inputs of a vector have."""
     return sum(array.size for array in vector.case.inputs)
 
 
 def _caught_by(vector: Vector, catch: Catch) -> Catch:
-    return replace(catch, vector=vector.case.id, cells=_cells(vector))
+    return replace(catch, vector=vector.case.id, cells=cells_of(vector))
 
 
 def _as_a_whole(catch: Catch, fault: Fault, vectors: Sequence[Vector]) -> Catch:
@@ -267,7 +273,7 @@ def _as_a_whole(catch: Catch, fault: Fault, vectors: Sequence[Vector]) -> Catch:
     if failed:
         # An exception is right only under a reading that the other vectors rule out.
         failing = [vector for vector in vectors if vector.case.id in failed]
-        return _caught_by(min(failing, key=lambda v: (_cells(v), v.case.id)), catch)
+        return _caught_by(min(failing, key=lambda v: (cells_of(v), v.case.id)), catch)
     for clause in report.readings:
         if clause.status == "inconsistent":
             return replace(catch, inconsistent=clause.clause)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,25 +64,17 @@ def strength_command(
     from conformance.api.strength import strength
     from conformance.report import strength_report
 
+    measure: Any = partial(strength, idle=idle)
+    describe: Any = strength_report.describe
     if enumerated:
-        with opened(vectors, operators) as files, progress_bar() as progress:
-            counted = enumerated_strength(
-                files,
-                operators=operators or None,
-                tier=tier,
-                draws=draws,
-                jobs=jobs or usable_cpus(),
-                progress=counts_of(progress, "operators"),
-            )
-        show(strength_report.describe_enumerated(counted, every=every))
-        return
+        measure = partial(enumerated_strength, draws=draws)
+        describe = strength_report.describe_enumerated
     with opened(vectors, operators) as files, progress_bar() as progress:
-        measured = strength(
+        measured = measure(
             files,
             operators=operators or None,
             tier=tier,
-            idle=idle,
             jobs=jobs or usable_cpus(),
-            progress=counts_of(progress, "faults"),
+            progress=counts_of(progress, "operators" if enumerated else "faults"),
         )
-    show(strength_report.describe(measured, every=every))
+    show(describe(measured, every=every))

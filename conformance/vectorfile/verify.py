@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 
 from conformance.errors import InvalidCase
-from conformance.executors import completed
+from conformance.executors import shared
 from conformance.operators import Output, contradicts_document, operator_named, vector_of
 from conformance.operators.geometric_readings import geometric_readings
 from conformance.operators.outcomes import leaves_a_window, undefined_as_a_whole
@@ -72,7 +72,7 @@ def verify_files(
     }
     found: dict[_Part, list[Difference]] = {}
     waiting, done, total = deque(files), 0, sum(map(len, files))
-    for part, differing in _each(list(chain(*parts.values())), jobs):
+    for part, differing in shared(jobs, _verified, list(chain(*parts.values()))):
         found[part] = differing
         done += part.stop - part.start
         if progress is not None:
@@ -81,12 +81,6 @@ def verify_files(
             file = waiting.popleft()
             yield file, [*chain(*(found.pop(each) for each in parts[file]))]
     yield from ((file, []) for file in waiting)  # without any vector
-
-
-def _each(parts: Sequence[_Part], jobs: int) -> Iterator[tuple[_Part, list[Difference]]]:
-    if jobs == 1 or len(parts) == 1:
-        return zip(parts, map(_verified, parts), strict=True)
-    return completed(jobs, _verified, parts)
 
 
 def _verified(part: _Part) -> list[Difference]:

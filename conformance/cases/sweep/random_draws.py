@@ -26,7 +26,6 @@ from conformance.operators import vector_of
 from conformance.operators.attributes import (
     MEANINGS,
     SCALARS,
-    SCALES,
     Attribute,
 )
 from conformance.operators.axis import Axis
@@ -94,7 +93,12 @@ def chosen_draws(operator: Operator) -> Iterator[CaseSpec]:
     """Yield the draws of an operator that were chosen."""
     for number in CHOSEN.get(operator.name, ()):
         tier: Tier = "smoke" if number.endswith(SMOKE) else "standard"
-        yield replace(draw(operator, int(number.removesuffix(SMOKE))), tier=tier)
+        yield replace(draw(operator, number_of(number)), tier=tier)
+
+
+def number_of(listed: str) -> int:
+    """Return the number of a draw as it is listed, maybe with the mark of the smoke tier."""
+    return int(listed.removesuffix(SMOKE))
 
 
 def draw(operator: Operator, number: int) -> CaseSpec:
@@ -185,7 +189,7 @@ def _words(operator: Operator, draws: Draws, dtype: str) -> dict[str, Any]:
             options = attribute.meanings or _scalars(operator, attribute)
             said[role] = draws.of([value for value in options if value is not None])
     activation = str(said.get("activation", "none"))
-    if activation != "none" and dtype in INTEGERS and not {*SCALES} - {*said} - {"output_scale"}:
+    if activation != "none" and dtype in INTEGERS and "input_scale" in said:
         said["input_scale"] = _limiting(draws, activation, said.get("input_zero_point", 0), dtype)
     return said
 

@@ -46,12 +46,11 @@ _CUBE = Axis(6, 3, 2, 1, 1)
 
 
 def role_pairs(operator: Operator) -> Iterator[CaseSpec]:
-    """Yield the first call of each pair, once, and the other behind it."""
-    yielded: set[str] = set()
+    """Yield the first call of each pair and the other behind it; several may share the first."""
     for attribute in operator.attributes:
-        yield from _new(yielded, operator, _of_attribute(operator, attribute), attribute.key)
+        yield from _specs(operator, _of_attribute(operator, attribute), attribute.key)
     for number, name in enumerate(operator.input_names):
-        yield from _new(yielded, operator, _of_input(operator, number), name)
+        yield from _specs(operator, _of_input(operator, number), name)
 
 
 _OF_INDICES = ("index_type", "index_axis", "storage_order")
@@ -61,17 +60,11 @@ _Call = tuple[Mapping[str, Any], tuple[Array, ...], str]
 """Attributes and inputs, and the pattern of the data."""
 
 
-def _new(
-    yielded: set[str], operator: Operator, pair: tuple[_Call, _Call] | None, what: str
-) -> Iterator[CaseSpec]:
+def _specs(operator: Operator, pair: tuple[_Call, _Call] | None, what: str) -> Iterator[CaseSpec]:
     for attributes, inputs, pattern in pair or ():
         tier = "standard" if operator.is_gradient else "smoke"
         tags = (f"alike but for one role: {what}",)
-        spec = given(operator.name, attributes, inputs, pattern, tier=tier, tags=tags)
-        name = build(spec, seed=0).id
-        if name not in yielded:
-            yield spec
-            yielded.add(name)
+        yield given(operator.name, attributes, inputs, pattern, tier=tier, tags=tags)
 
 
 def _of_attribute(operator: Operator, attribute: Attribute) -> tuple[_Call, _Call] | None:
