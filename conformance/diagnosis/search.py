@@ -10,7 +10,7 @@ every mismatch, and the search goes on with those left over.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 
@@ -110,7 +110,8 @@ class Search:
             self._tick(len(left))
             sample = _numbers([self._mismatches[i].vector for i in left], most)
             fresh = [left[i] for i in sample]
-            single = self._singly(causes, fresh)
+            named = self._singly(causes, fresh, self._of_names)
+            single = self._singly(named, _left(fresh, named), self._of_one)
             left = self._held_against_all(causes, single, left)
             paired = self._in_pairs(single, [i for i in fresh if i in left])
             left = self._held_against_all(single, paired, left)
@@ -159,15 +160,20 @@ class Search:
 
     def _in_doubt(self, causes: Sequence[Fit], left: Sequence[int]) -> list[int]:
         """Hold causes against those that they do not explain, under other readings too."""
-        left = [i for i in left if not _is_explained(i, causes)]
+        left = _left(left, causes)
         for i in left:
             self._mismatches[i] = self._mismatches[i].doubted
         for cause in causes:
             if not self._share.is_spent:
                 cause.explained |= self.explained(cause.faults, left)
-        return [i for i in left if not _is_explained(i, causes)]
+        return _left(left, causes)
 
-    def _singly(self, causes: Sequence[Fit], fresh: Sequence[int]) -> list[Fit]:
+    def _singly(
+        self,
+        causes: Sequence[Fit],
+        fresh: Sequence[int],
+        of_one: Callable[[int, Sequence[int]], Fit | None],
+    ) -> list[Fit]:
         """Look for single faults where causes leave mismatches over; return all causes."""
         causes, fruitless, left = list(causes), 0, list(fresh)
         while (
@@ -176,7 +182,7 @@ class Search:
             and fruitless < limits.UNEXPLAINED
             and not self._share.is_spent
         ):
-            cause = self._of_one(left[0], left)
+            cause = of_one(left[0], left)
             if cause is None:
                 fruitless += 1
                 left.append(left.pop(0))
@@ -184,11 +190,29 @@ class Search:
                     break
             else:
                 causes.append(cause)
-                left = [i for i in left if i not in cause.explained]
+                left = _left(left, [cause])
                 # Before another cause is looked for, this one is tried under other readings.
                 cause.explained |= self.explained(cause.faults, left, in_doubt=True)
-                left = [i for i in left if i not in cause.explained]
+                left = _left(left, [cause])
         return causes
+
+    def _of_names(self, mismatch: int, left: Sequence[int]) -> Fit | None:
+        """Return the fault with a name that explains a mismatch, and others beyond doubt.
+
+        They are few beside what atoms enumerate, so each kind of mismatch is held against them
+        before work is spent on one that no fault with a name explains.
+        """
+        cause = self._best(self._known_or_named(mismatch), mismatch)
+        is_certain = cause is not None and (
+            self._is_enough(cause, left)
+            or (len(cause.explained) >= limits.SHARED and not cause.contradicted)
+        )
+        return cause if is_certain else None
+
+    def _known_or_named(self, mismatch: int) -> Iterator[Together]:
+        yield from self._candidates.known
+        operator = self._as_followed[mismatch].operator
+        yield from ((fault,) for fault in self._named if fault.concerns(operator))
 
     def _of_one(self, mismatch: int, left: Sequence[int]) -> Fit | None:
         """Return the single fault that explains a mismatch and fits the others best.
@@ -358,6 +382,11 @@ def _is_part(fit: Fit, of: Fit) -> bool:
     """Say whether a fit is no cause alone: two faults at once explain that, and far more."""
     few = len(fit.explained) < limits.NEARLY_AS_MUCH * len(of.explained)
     return few and fit.faults[0] not in of.faults and fit.explained.keys() <= of.explained.keys()
+
+
+def _left(mismatches: Iterable[int], causes: Iterable[Fit]) -> list[int]:
+    explained = {i for cause in causes for i in cause.explained}
+    return [i for i in mismatches if i not in explained]
 
 
 def _is_explained(mismatch: int, causes: Iterable[Fit]) -> bool:

@@ -8,7 +8,7 @@ from support.effort import one_in
 from support.fakes import check, pool, ramp, right, vector
 from support.fault_probes import light_probes
 
-from conformance.diagnosis import likely_causes
+from conformance.diagnosis import likely_causes, limits
 from conformance.diagnosis.claim import planted
 from conformance.diagnosis.features import apart, condition, features, spread
 from conformance.diagnosis.laboratory import samples_from
@@ -264,3 +264,20 @@ def test_two_causes_at_once_explain_what_neither_does_alone():
     both = fit("not-divided+strides-ignored", 1, 2, 3, 4)
     assert likely_causes._folded([both, one, other]) == [one, both, other]
     assert [*both.explained] == [4]
+
+
+def test_no_work_for_what_has_no_name_takes_a_named_cause_away(monkeypatch):
+    """What is most often wrong is garbage, which no fault explains however many are tried."""
+    monkeypatch.setattr(limits, "STEPS_OF_SEARCH", 40_000)
+    lower, ceil = map(faulty, map(fault_named, ("same-lower-as-upper", "ceil-ignored")))
+
+    def backend(operator, inputs, attributes):
+        if attributes.get("auto_pad") == "same_lower":
+            return lower(operator, inputs, attributes)
+        if attributes.get("rounding_type") == "ceil":
+            return ceil(operator, inputs, attributes)
+        result = right(operator, inputs, attributes)
+        return np.random.default_rng(result.size).permutation(result.ravel()).reshape(result.shape)
+
+    causes = causes_of(backend, light_probes("AvgPool-1"))
+    assert {"same-lower-as-upper", "ceil-ignored"} <= {name for c in causes for name in c.faults}

@@ -32,9 +32,10 @@ from conformance.faults.wraps import Refused, Unchecked, resolving
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Extent, Pads
+from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, Windows
 from conformance.operators.windows import first_from
 from conformance.operators.wraps import StepWrap, after, before, instead
+from conformance.vector import Array
 
 # The padding of same_* ---------------------------------------------------------------------------
 
@@ -99,6 +100,28 @@ def _truncated(right: Extent, params: Params, pads: Pads) -> Extent:
     return Unchecked(windows)
 
 
+def _undilated(params: Params) -> Params:
+    return replace(params, dilations=(1,) * len(params.kernel))
+
+
+def _undilated_extent(right: Extent, params: Params, _pads: Pads) -> Extent:
+    if params.auto_pad == "explicit":
+        return right
+    kernel = (1,) * len(params.kernel) if params.same else params.kernel
+    axes = zip(params.sizes, kernel, params.strides, strict=True)
+    return Unchecked(max(0, (d - k) // s + 1) for d, k, s in axes)
+
+
+def _overhanging_unwritten(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
+    """Leave outputs of windows that a dilated kernel lets overhang unwritten, with auto_pad."""
+    params, windows = gathered.params, gathered.windows
+    if params.auto_pad == "explicit":
+        return right
+    ends = zip(windows.stop, params.sizes, steps.resolve_pads(_undilated(params)), strict=True)
+    inside = steps.outer([np.where(stop <= d + end, 1, 0) for stop, d, (_, end) in ends])
+    return np.where(inside > 0, right, right.dtype.type(0))
+
+
 _SAME = {
     "same-total-of-remainder": _total(lambda d, k, s: k - d % s),
     "same-size-rounded-down": _total(lambda d, k, s: axis.same_total(d, k, s, d // s)),
@@ -114,8 +137,12 @@ _SAME = {
     "same-keeps-size": _split(_keeping_size, extent=after(_size_over_stride)),
     "same-pads-not-applied": Fault.of(windows=before(_same_without_pads)),
     "pads-dilations-ignored-unchecked": Fault.of(
-        pads=before(lambda p: (replace(p, dilations=(1,) * len(p.kernel)),)),
-        extent=after(_truncated),
+        pads=before(lambda p: (_undilated(p),)), extent=after(_truncated)
+    ),
+    "auto-pad-undilated-unwritten": Fault.of(
+        pads=before(lambda p: (_undilated(p),)),
+        extent=after(_undilated_extent),
+        reduce=after(_overhanging_unwritten),
     ),
 }
 
@@ -227,6 +254,17 @@ def _overhang_at_begin(w: Along) -> Ends:
     return w.start - overhang, w.stop - overhang
 
 
+def _overhang_split(w: Along) -> Ends:
+    overhang = max(0, int(w.stop[-1]) - w.d - w.end)
+    start = w.start - overhang // 2
+    return start, np.clip(w.d + w.end - overhang // 2, start, start + w.length)
+
+
+def _cells_of_windows(right: Divisor, params: Params, _pads: Pads, windows: Windows) -> Divisor:
+    """Count the cells of windows that are moved out of the padding as padding."""
+    return steps.outer(windows.lengths) if params.include_pad else right
+
+
 def _starts(kind: str) -> Fault:
     """Keep the starts of windows, counted from the begin of the padding, in another type."""
 
@@ -239,6 +277,9 @@ def _starts(kind: str) -> Fault:
 
 _PLACES = {
     "overhang-at-begin": _moved(_overhang_at_begin),
+    "overhang-split": Fault.of(
+        windows=everywhere(moving(_overhang_split)), divide=after(_cells_of_windows)
+    ),
     "starts-uint8": _starts("uint8"),
     "starts-uint16": _starts("uint16"),
     "starts-float16": _starts("float16"),

@@ -109,6 +109,14 @@ def _by_division(numbers: Numbers, width: int) -> Any:
     return np.floor(numbers.astype(np.float16) / np.float16(width))
 
 
+def _over_two_axes(_reduce: object, gathered: Gathered, _divisor: Divisor) -> Array:
+    """Pool over axes n and n + 1 of data with n spatial axes, and append n axes to the rest."""
+    data = gathered.data
+    n = data.ndim - 2
+    maximum: Array = data.max(axis=(n, n + 1))
+    return maximum.reshape(maximum.shape + (1,) * n)
+
+
 _WRITTEN = {
     "output-axes-reversed": _returned(
         lambda right: np.transpose(right, (0, 1, *range(right.ndim - 1, 1, -1)))
@@ -122,6 +130,7 @@ _WRITTEN = {
     "further-outputs-of-first-window": _further(_of_first_window),
     "further-outputs-one-more": _further(lambda right: right + right.dtype.type(1)),
     "further-outputs-reversed": Fault.of(further=after(lambda right, *_: right[::-1])),
+    "whole-last-two-of-all-axes": Fault.of(reduce=instead(_over_two_axes)),
     "whole-batch-maximum": _merged(0, np.max),
     "whole-batch-average": _merged(0, np.mean),
     "whole-batch-norm": _merged(0, np.sum),  # what the norm of p = 1 of all planes is
