@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import ceil, prod
+from operator import floordiv
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,18 @@ def _keeping_size(d: int, k: int, s: int, upper: bool) -> tuple[int, int]:  # no
     return axis.split(axis.same_total(d, k, s, d), larger_at_end=upper)
 
 
+def _lower_rounded_down(right: Pads, params: Params) -> Pads:
+    axes = zip(params.sizes, params.spans, params.strides, strict=True)
+    totals = (axis.exact_total(d, k, s, d // s) for d, k, s in axes)
+    is_lower = params.auto_pad == "same_lower"
+    return tuple((t // 2, t - t // 2) for t in totals) if is_lower else right
+
+
+def _size_rounded_down(right: Extent, params: Params, _pads: Pads) -> Extent:
+    is_lower = params.auto_pad == "same_lower"
+    return Unchecked(map(floordiv, params.sizes, params.strides)) if is_lower else right
+
+
 def _size_over_stride(right: Extent, params: Params, _pads: Pads) -> Extent:
     return tuple(map(axis.ceil_div, params.sizes, params.strides)) if params.same else right
 
@@ -135,6 +148,9 @@ _SAME = {
     "same-half-kernel-swapped": _split(_half_kernel_swapped),
     "same-plus-given-pads": Fault.of(pads=after(_plus_explicit)),
     "same-keeps-size": _split(_keeping_size, extent=after(_size_over_stride)),
+    "same-lower-rounded-down": Fault.of(
+        pads=after(_lower_rounded_down), extent=after(_size_rounded_down)
+    ),
     "same-pads-not-applied": Fault.of(windows=before(_same_without_pads)),
     "pads-dilations-ignored-unchecked": Fault.of(
         pads=before(lambda p: (_undilated(p),)), extent=after(_truncated)
