@@ -128,7 +128,7 @@ def explained(
     total, sample_of = told, 0
     if diagnoses:
         total, sample_of = diagnoses[0].total, diagnoses[0].sample_of
-    diagnoses[:0] = [
+    told_apart = [
         *(statements.of_variations(found, total, sample_of) for found in varied),
         *(statements.of_state(found, total, sample_of) for found in state.findings),
         *(
@@ -136,6 +136,7 @@ def explained(
             for clauses, ids in _by_clauses(excused).items()
         ),
     ]
+    diagnoses = statements.by_failures([*told_apart, *diagnoses])
     notes = (*report.notes, state.note) if state.note else report.notes
     notes += tuple(_notes_on(ended))
     if diagnoses and diagnoses[0].sample_of:

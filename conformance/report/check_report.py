@@ -90,6 +90,11 @@ def describe(
     )
 
 
+def causes(report: Report) -> doc.Document:
+    """Return the likely causes of failures alone."""
+    return doc.Document("Likely causes", (_causes(report, failure_groups(report)),))
+
+
 def _counts(report: Report, *, every: bool = False, brief: bool = False) -> tuple[doc.Block, ...]:
     """Return rows of verdicts per operator, and one of all where there are several.
 
