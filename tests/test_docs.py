@@ -24,7 +24,7 @@ from conformance.operators import CLAUSES, OPERATORS
 from conformance.record.report import VERDICTS, Diagnosis, Proof
 
 FOLDERS = (".", "benchmarks", "docs", "docs/development", "examples", "vectors")
-FOLDERS += ("packages/npm", "packages/rust")
+FOLDERS += ("packages/c", "packages/npm", "packages/rust")
 # What they show takes too long, or is meant to crash an engine.
 NOT_RUN = {"benchmarks/README.md", "vectors/README.md", "docs/findings.md", "docs/engines.md"}
 # They install what is not published; the tests of the packages run the rest.
