@@ -284,7 +284,7 @@ def _failures(
         short="Failures",
         intro=f"{words.count(sum(counts), 'failing vector')} in "
         f"{words.count(len(counts), 'group')}: failures of the same cause, with the same message, "
-        "or that look alike, the largest first. "
+        "or that look alike, in the order of the causes, then the largest first. "
         "The example of a group is the one with the least data.",
     )
 
