@@ -59,7 +59,7 @@ MEASURED = {
 }
 NEEDED = {
     *("adapter", "clause", "confirmed", "expected failure", "extension", "fault", "floor"),
-    *("fresh case", "likely cause", "profile", "reading", "required reading", "rule", "ruling"),
+    *("held-out case", "likely cause", "profile", "reading", "required reading", "rule", "ruling"),
     *("shard", "split", "state", "strength", "tier", "undefined", "variation", "vector", "worker"),
 }
 COUNTED = "vectors|faults|operators|documents|clauses|findings|adapters|tests"
@@ -400,7 +400,7 @@ def test_the_page_of_engines_is_made_of_their_reports(shipped, tmp_path, monkeyp
     [
         ({}, True),
         ({"proof": None}, False),
-        ({"proof": Proof(missing="no fresh case shows it")}, False),
+        ({"proof": Proof(missing="no held-out case shows it")}, False),
         ({"explained": 0, "exact": 0}, False),
         ({"kind": "unknown"}, False),
     ],
@@ -410,7 +410,7 @@ def test_the_page_of_engines_has_confirmed_causes_alone(changed, shown, fresh_re
     cause = Diagnosis("half is lost", (), 1, 1, 1, kind="rule", proof=Proof(9, 10))
     report = dataclasses.replace(fresh_report, diagnoses=(dataclasses.replace(cause, **changed),))
     part = script("make_engines").part([report])
-    assert ("half is lost (confirmed on 9 of 10 fresh cases" in part) == shown
+    assert ("half is lost (confirmed on 9 of 10 held-out cases" in part) == shown
     assert ("half is lost" in part) == shown
     assert " ".join(script("make_engines").WORDS.split()) in " ".join(part.split())
 
@@ -438,12 +438,12 @@ def test_the_page_of_comparisons_has_a_part_for_the_releases_of_each_engine():
 
 
 def without_times(text):
-    """Return a text with # for each time and for the fresh cases there was time for.
+    """Return a text with # for each time and for the held-out cases there was time for.
 
     A long run says which vectors took the time; a busy machine makes any run long.
     """
     text = re.sub(r"^Slowest vectors\n.*?\n\n", "", text, flags=re.MULTILINE | re.DOTALL)
-    return re.sub(r"\d[\d.,]*(?= (?:s|ms|us|min)\b)|\d+ of \d+(?= fresh)", "#", text)
+    return re.sub(r"\d[\d.,]*(?= (?:s|ms|us|min)\b)|\d+ of \d+(?= held-out)", "#", text)
 
 
 def test_the_page_of_python_names_the_public_api():

@@ -50,7 +50,7 @@ _CHANGES = {
     "Copy to .github/workflows/pooling.yml and change what is marked.": "Change what is marked.",
     _INSTALLS: _INSTALLS,
     "CHANGE: the name of your backend, and the file of its known failures, if it has any.": (
-        "The floor is what the backend supported at first, so that it cannot lose support"
+        "The minimum is what the backend supported at first, so that it cannot lose support"
     ),
     "CHANGE: what the backend supports, so that it cannot lose support unnoticed.": (
         "unnoticed: raise it when it supports more."

@@ -236,8 +236,8 @@ def _by_clauses(excused: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...],
 def _right_now(failures: Sequence[Sample], laboratory: Laboratory) -> list[Vector]:
     """Call the lightest failures again; return those that are right now.
 
-    No arithmetic explains these, and fresh cases tell nothing of them. As long as there are some,
-    the others are called in another order: each may be wrong after some calls alone.
+    No arithmetic explains these, and held-out cases tell nothing of them. As long as there are
+    some, the others are called in another order: each may be wrong after some calls alone.
     """
     raised = {id(s.vector) for s in failures if s.outputs is None}
     left = sorted((s.vector for s in failures), key=weight)[: limits.CALLED_AGAIN]
@@ -325,11 +325,11 @@ def reproduced(report: Report, vectors: Vectors, causes: Iterable[str]) -> dict[
 
 
 def _unasked(runner: Runner | None) -> str:
-    """Return why a backend cannot be asked about fresh cases; "" if it can."""
+    """Return why a backend cannot be asked about held-out cases; "" if it can."""
     if runner is None:
-        return "the backend was not asked about fresh cases"
+        return "the backend was not asked about held-out cases"
     if isinstance(runner, StoredResults):
-        return "stored results cannot be asked about fresh cases"
+        return "stored results cannot be asked about held-out cases"
     return ""
 
 

@@ -422,7 +422,7 @@ def _undefined(report: Report) -> doc.Section:
         for clause in report.undefined
     )
     return doc.Section(
-        "Where the documents define nothing",
+        "Undefined behaviour",
         (doc.Entries(("clause", "", "what the backend did"), entries),),
         name="undefined",
         intro="Anything but a crash conforms. This is what the backend did.",
@@ -577,7 +577,7 @@ def _floors(report: Report) -> doc.Section | None:
         blocks.append(doc.listing(reasons))
         blocks += [doc.Paragraph(doc.code(lost), copied=True) for lost in support.lost[:_LOST]]
         blocks.append(shared_blocks.id_list(ids or _unsupported_ids(report)))
-    return doc.Section("Floors under what is supported", tuple(blocks), name="floors")
+    return doc.Section("Minimum supported", tuple(blocks), name="floors")
 
 
 def _unsupported_ids(report: Report) -> tuple[str, ...]:

@@ -34,6 +34,8 @@ IDS = 3
 """Ids that are named where there may be thousands."""
 _DEPARTURES = 3
 """Readings that are named in the sentence that says whether a backend conforms."""
+_IN_WORDS = {"raised": "an exception"}
+"""Words for what a backend did where nothing is defined, where they are not those of reports."""
 _REASONS, _REASON = 5, 100
 """Reasons that are given for what is unsupported, and characters of each."""
 _PRINTED_LINES, _PRINTED_LENGTH = 16, 1500
@@ -281,7 +283,7 @@ def _types_needing(report: Report, clause: str, reading: str) -> Collection[str]
 def behaviours(undefined: UndefinedReport) -> str:
     """Return what was done where a clause leaves something undefined, the commonest first."""
     ordered = sorted(undefined.counts.items(), key=lambda item: -item[1])
-    return ", ".join(f"{behaviour} {n:,}" for behaviour, n in ordered)
+    return ", ".join(f"{_IN_WORDS.get(how, how)} {n:,}" for how, n in ordered)
 
 
 def readings_in_brief(clauses: Iterable[ClauseReport]) -> str:
@@ -447,10 +449,10 @@ def floors(report: Report) -> Iterator[tuple[str, str, bool | None]]:
         needed = floor.needed(vectors)
         if report.floors_judged:
             more = f", {needed:,} needed" if supported < needed else ""
-            yield f"floor {floor}", f"{said}{more}", supported >= needed
+            yield f"minimum supported {floor}", f"{said}{more}", supported >= needed
         else:
             why = "merge judges shards" if report.complete else "the run is incomplete"
-            yield f"floor {floor}", f"not judged, since {why}; {said} here", None
+            yield f"minimum supported {floor}", f"not judged, since {why}; {said} here", None
     if support.baseline:
         lost = len(support.lost)
         others = support.conforming - support.kept - lost

@@ -42,7 +42,7 @@ PARTS: tuple[tuple[Tier, tuple[str, ...]], ...] = (
 )
 """The tier and the engines of each part of the page."""
 WORDS = """\
-Causes are those that fresh cases have confirmed, with how many of them; for other failures, none
+Causes are those that held-out cases have confirmed, with how many of them; for other failures, none
 is named.
 
 Readings are found over all vectors of a run. An exception or a result that one reading allows is

@@ -241,7 +241,7 @@ class TestCheck:
         got = run("check", backend, folder / "AvgPool-1.h5", "--diagnose", "none")
         assert (got.exit_code, got.stderr) == (1, "")
         assert got.stdout.endswith(f"\n{FAULTY}\n")
-        script = got.stdout.partition("# to see it again\n")[2].partition("# end\n")[0]
+        script = got.stdout.partition("# to reproduce\n")[2].partition("# end\n")[0]
         shown = subprocess.run(
             [sys.executable, "-c", script],
             capture_output=True,

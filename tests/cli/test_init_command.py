@@ -115,7 +115,7 @@ class TestStartingAdapter:
         assert run("init", "my_backend.py:pool").exit_code == 0
         path = project / "my_backend.py"
         path.write_text(path.read_text().replace('== "norm"', '!= "a norm"'))
-        assert "below the floor 4" in again().stdout.splitlines()[-1]
+        assert "below the minimum supported 4" in again().stdout.splitlines()[-1]
 
     def test_an_adapter_has_the_name_that_the_backend_has(self, project):
         assert run("init", "my_backend.py:pool").exit_code == 0

@@ -41,7 +41,7 @@ def test_check_runs_it_by_name_and_a_sound_backend_conforms():
 
 def test_a_failure_comes_with_a_script_that_makes_the_tensor_again(failed, capsys):
     got = failed[1]
-    script = got.stdout.split("# to see it again\n")[1].split("# end")[0]
+    script = got.stdout.split("# to reproduce\n")[1].split("# end")[0]
     exec(script, {})
 
     assert got.exit_code == 1

@@ -45,7 +45,7 @@ class TestReport:
         assert got.exit_code == 0
         assert "AvgPool-1: wrong values in 1 vector" in got.stdout
         assert got.stdout.endswith(f"{FAULTY}\n")
-        assert "# to see it again" not in got.stdout
+        assert "# to reproduce" not in got.stdout
 
     def test_verbose_shows_what_is_left_out_in_brief(self, folder):
         """The tables of readings and accuracy, and what was done where nothing is defined."""
@@ -58,7 +58,7 @@ class TestReport:
         """If they are those of the run."""
         vectors = folder / "AvgPool-1.h5"
         got = run("report", folder / "faulty.json", "--vectors", vectors)
-        assert "# to see it again" in got.stdout
+        assert "# to reproduce" in got.stdout
 
     def test_other_vectors_are_refused(self, folder, tmp_path):
         """Their drawings would be of something else."""

@@ -198,11 +198,13 @@ def test_a_floor_that_was_missed_says_by_how_much_and_what_was_lost():
     report = made(result("a"), result(lost, "unsupported", detail="no such type"), support=support)
     lines = text_of(report)
     text = " ".join(" ".join(lines).split())
-    assert "floor 90%: 1 of 2 vectors supported, 2 needed." in text
+    assert "minimum supported 90%: 1 of 2 vectors supported, 2 needed." in text
     assert "0 of 3 vectors that conform there are supported, 2 were not run, 1 are not" in text
     assert "1 AvgPool-1 vector: no such type" in text
     assert any(line.strip() == lost for line in lines)
-    assert lines[-1].startswith("DOES NOT CONFORM: below the floor 90%: 1 of 2 supported; 1 lost")
+    assert lines[-1].startswith(
+        "DOES NOT CONFORM: below the minimum supported 90%: 1 of 2 supported; 1 lost"
+    )
 
 
 def test_an_expected_failure_is_no_example():
@@ -263,10 +265,10 @@ class TestIds:
         assert "  Likely cause: f" in lines
 
     def test_beside_the_proof_of_its_cause_and_a_small_call(self):
-        """A cause says on how many fresh cases it was confirmed, or why it was not."""
+        """A cause says on how many held-out cases it was confirmed, or why it was not."""
         call = "backend('MaxPool-1', [np.array([[[1, 2]]], np.float32)], {})"
         for proof, said in (
-            (Proof(40, 41, 3), "confirmed on 40 of 41 fresh cases, seed 3"),
+            (Proof(40, 41, 3), "confirmed on 40 of 41 held-out cases, seed 3"),
             (Proof(3, 3, None), "confirmed on 3 of 3 fresh processes"),
             (Proof(missing="time was up"), "not confirmed: time was up"),
         ):
@@ -282,7 +284,7 @@ class TestIds:
             wrong = result(self.id, "error", detail="ValueError")
             lines = text_of(made(wrong, diagnoses=(diagnosis,)))
             assert f"    {said}" in lines
-            assert f"    small call {call}" in lines
+            assert f"    minimal reproducer {call}" in lines
             assert "  Likely cause: an exception" in lines
 
 

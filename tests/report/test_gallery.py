@@ -107,7 +107,7 @@ GALLERY = {
             result("a"),
             undefined=(UndefinedReport("all-padding-average", {"raised": 1, "nan": 12}),),
         ),
-        ["Where the documents define nothing", "all-padding-average nan 12, raised 1"],
+        ["Undefined behaviour", "all-padding-average nan 12, an exception 1"],
     ),
     "not repeatable": (
         lambda: made(result("a"), repeated=Repeatability(12, ("a", "b", "c", "d"), ("b",))),
@@ -173,15 +173,15 @@ GALLERY = {
             ),
         ),
         [
-            "floor 90%: 1 of 2 vectors supported, 2 needed.",
+            "minimum supported 90%: 1 of 2 vectors supported, 2 needed.",
             "0 of 3 vectors that conform there are supported, 2 were not run, 1 are not",
             "1 AvgPool-1 vector: no such type",
-            "below the floor 90%: 1 of 2 supported; 1 lost",
+            "below the minimum supported 90%: 1 of 2 supported; 1 lost",
         ],
     ),
     "floor of a shard": (
         lambda: made(result("a"), shard="1/2", support=Support((Floor(2),))),
-        ["floor 2: not judged, since merge judges shards; 1 of 1 vector"],
+        ["minimum supported 2: not judged, since merge judges shards; 1 of 1 vector"],
     ),
     "notes": (
         lambda: made(result("a"), notes=("12 answers are not for any vector",)),
