@@ -28,7 +28,7 @@ _VERDICT_TONES: dict[Verdict, doc.Tone] = {"conforms": "good", "unsupported": "w
 _SHORT = {
     "conforms": "con-\nforms",
     "mismatch": "mis-\nmatch",
-    "accepted-invalid": "invalid\naccepted",
+    "accepted-invalid": "invalid\naccept.",
     "unsupported": "unsup-\nported",
 }
 _TONES: dict[str, doc.Tone] = {"inconsistent": "bad", "split": "warn", "followed": "good"}

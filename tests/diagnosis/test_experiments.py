@@ -319,5 +319,5 @@ def test_exceptions_are_told_by_a_rule():
 def test_a_fault_of_what_is_refused_when_it_is_computed_shows_nowhere():
     """There is no norm of p = 0, under any fault."""
     case = Case("1", "ONNX-GlobalLpPool-22", {"p": 0}, (np.ones((1, 1, 3), np.float32),))
-    fault = by_words()["as if results were negated"]
+    fault = by_words()["results are negated"]
     assert not Predictions(lambda _: {}).fails(planted(fault), vector_of(case))
