@@ -3,8 +3,8 @@
     python -m benchmarks.diagnosis_proof [VECTORS] [--faults 40] [--seed 0] [--mode unseen] [--some]
 
 Faults of the catalogue are planted in a right backend, which is asked about the vectors of the
-smoke tier, those of the standard tier where too few of them fail, and fresh cases. A result
-is right if the confirmed causes predict at least 95 of 100 other fresh cases on which one of them
+smoke tier, those of the standard tier where too few of them fail, and held-out cases. A result
+is right if the confirmed causes predict at least 95 of 100 other held-out cases on which one of them
 shows, and at most 5 of 100 on which none does fail; wrong if the first does not hold, and partly
 right if only the second does not, or if in more than 5 of the former all is wrong that was
 predicted, and more. For unseen faults, the catalogue is without what reproduces half of the
@@ -149,7 +149,7 @@ def vectors_of(tier: str, path: str | None = None) -> list[Vector]:
 def judged(
     done: Experiments, backend: Backend, vectors: Sequence[Vector]
 ) -> tuple[str, Counter[str]]:
-    """Say how good the confirmed causes are, and count what they made of other fresh cases."""
+    """Say how good the confirmed causes are, and count what they made of other held-out cases."""
     counts: Counter[str] = Counter()
     proven = proven_by(done)
     if not proven:

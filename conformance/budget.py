@@ -16,7 +16,7 @@ from time import perf_counter
 ANSWER = 2
 """What a supposed fault makes of one vector."""
 VECTOR = 20
-"""A fresh case, with what is expected of it."""
+"""A held-out case, with what is expected of it."""
 CALL = 20
 """A call of the backend, judged."""
 ROW = 2

@@ -79,8 +79,8 @@ class Settings:
     allows nothing unsupported.
 
     Causes: `diagnose` "none" leaves them out, "seen" searches the catalogue of faults for what
-    reproduces the failures, and "proven" then asks the backend about fresh cases, which confirm or
-    refute it; True is "proven" and False "none". The work of this is counted, so that the same
+    reproduces the failures, and "proven" then asks the backend about held-out cases, which confirm
+    or refute it; True is "proven" and False "none". The work of this is counted, so that the same
     causes are found on any machine; `diagnose_seconds`, None for no limit, ends it where a backend
     is slow.
 
@@ -136,7 +136,7 @@ class Settings:
     diagnose: Annotated[
         bool | Diagnosing,
         Option(
-            "Causes of failures: not searched, those that fit, or those that fresh cases confirm.",
+            "Causes of failures: not searched, those that fit, or that held-out cases confirm.",
             "choice",
             choices=DIAGNOSING,
         ),

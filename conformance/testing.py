@@ -207,7 +207,7 @@ class VectorTest:
         lines += [f"  {name:<10}  {text}" for name, text in (*_facts(result), *likely)]
         if backend:
             case, path = self.vector.case, str(self.file.path)
-            lines += ["# to see it again", script(case, result, backend=backend, path=path)]
+            lines += ["# to reproduce", script(case, result, backend=backend, path=path)]
         raise DoesNotConform("\n".join(lines)) from cause
 
     @property

@@ -10,7 +10,9 @@ def backend(operator, inputs, attributes):
     """Answer one call; what this engine lacks is Unsupported, which is no failure."""
     if operator.endswith("-backward"):
         raise Unsupported("gradients")
-    pooling, data = pooling_of(operator, inputs, attributes), inputs[0]
+    pooling, data = pooling_of(operator, inputs, attributes, takes=("channels_last",)), inputs[0]
+    if pooling.channels_last:  # leave this out where your engine has them last, too
+        data = np.moveaxis(data, -1, 1)
     if pooling.reduction == "norm" or pooling.ceil_matters:
         raise Unsupported("norms, ceil")
     if data.dtype.kind in "iu" or data.ndim > 5:
@@ -25,4 +27,4 @@ def backend(operator, inputs, attributes):
     reduced = tuple(range(-len(axes), 0))
     windows = windows[(..., *steps, *(slice(None) for _ in axes))]
     result = windows.sum(reduced) / pooling.divisor if average else windows.max(reduced)
-    return result.astype(data.dtype)
+    return np.moveaxis(result, 1, -1 if pooling.channels_last else 1).astype(data.dtype)

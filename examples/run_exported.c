@@ -1,11 +1,11 @@
 /* Runs vectors that `conformance export safetensors` wrote: AdaptiveAvgPool-8 of float32.
  *
- *     cc -std=c99 -O2 examples/run_exported.c $(pkg-config --cflags --libs libcjson) -o run_exported
+ *     cc -std=c99 -O2 examples/run_exported.c $(pkg-config --cflags --libs libcjson) -lm -o run_exported
  *     ./run_exported EXPORT.safetensors RESULTS.safetensors
  *
- * Replace `compute` by a call of your own kernel; exported.h, beside this, does the rest.
+ * Replace `compute` by a call of your own kernel; pooling_conformance.h does the rest.
  */
-#include "exported.h"
+#include "../packages/c/pooling_conformance.h"
 
 /* The cells that output i of an axis averages: from lo to hi, which is not one of them. */
 typedef struct {

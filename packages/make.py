@@ -1,4 +1,4 @@
-"""Makes the packages for Rust and npm, ready to test and to publish: `python packages/make.py`.
+"""Makes the packages for C, Rust and npm, ready to test and to publish: `python packages/make.py`.
 
 They are written to build/packages: the sources beside this file, the licence, the smoke tier, and
 the verdicts that their tests compare with, which are not published.
@@ -13,8 +13,10 @@ from pathlib import Path
 from conformance.export import export
 
 SOURCES = Path(__file__).parent
-TESTS = {"rust": "tests", "npm": "test"}
+TESTS = {"c": "test", "rust": "tests", "npm": "test"}
 """The packages, and the folder of the tests of each."""
+SUFFIXES = {"c": ".safetensors"}
+"""The end of the names of files that are not compressed."""
 BUILT = shutil.ignore_patterns("target", "Cargo.lock", "node_modules", "*.gz")
 
 
@@ -24,14 +26,11 @@ def make(folder: Path, operators: Sequence[str] | None = None) -> None:
         shutil.rmtree(folder / name, ignore_errors=True)
         shutil.copytree(SOURCES / name, folder / name, ignore=BUILT)
         shutil.copy(SOURCES.parent / "LICENSE", folder / name)
-    files = {
-        "safetensors": [folder / name / "smoke.safetensors.gz" for name in TESTS],
-        "verdicts": [folder / name / TESTS[name] / "verdicts.safetensors.gz" for name in TESTS],
-    }
-    for form, (path, *copies) in files.items():
-        export(form, path, operators=operators, tier="smoke")
-        for copy in copies:
-            shutil.copy(path, copy)
+    for name, tests in TESTS.items():
+        end = SUFFIXES.get(name, ".safetensors.gz")
+        files = {"safetensors": f"smoke{end}", "verdicts": f"{tests}/verdicts{end}"}
+        for form, path in files.items():
+            export(form, folder / name / path, operators=operators, tier="smoke")
 
 
 if __name__ == "__main__":

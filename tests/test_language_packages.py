@@ -1,12 +1,14 @@
-"""The packages for Rust and npm: made by one command, they pass tests of their own."""
+"""The packages for C, Rust and npm: made by one command, they pass tests of their own."""
 
 import json
+import re
 import runpy
 import shutil
 import subprocess
 import tomllib
 
 import pytest
+from support.c_examples import compiled, printed
 from support.cargo import cargo
 from support.paths import ROOT
 
@@ -35,6 +37,34 @@ def npm(package, *words):
     done = subprocess.run(["npm", *words], cwd=package, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout
+
+
+def test_every_answer_gets_its_verdict_in_c(made):
+    folder = made / "c" / "test"
+    program = compiled(folder / "verdicts.c", "libcjson", folder / "verdicts", "-std=c99")
+    said = printed(program, folder / "verdicts.safetensors")
+    answers, others = map(int, re.findall(r"\d+", said.splitlines()[-1]))
+    assert answers > 1000
+    assert others == 0, said
+
+
+KERNEL = """
+int my_max_pool(const Case *call, Tensor *output) {
+    *output = call->inputs[0];
+    return number_attribute(call, "nothing", 2) != 2;
+}
+"""
+
+
+def test_the_program_of_the_readme_for_c_compiles_and_runs(made):
+    """To its end: its operator is not among these vectors."""
+    page = (SOURCES / "c" / "README.md").read_text()
+    shown = re.search(r"^```c\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
+    source = made / "c" / "readme.c"
+    source.write_text(shown + KERNEL)
+    program = compiled(source, "libcjson", made / "c" / "readme", "-std=c99")
+    done = subprocess.run([program], cwd=made / "c", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_npm_test_passes(made):

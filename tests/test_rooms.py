@@ -1,4 +1,4 @@
-"""The rooms of the package: each imports only from rooms below it, as docs/README.md lists them."""
+"""The rooms of the package: each imports only from rooms below it, as their table has them."""
 
 import ast
 import re
@@ -8,7 +8,8 @@ import pytest
 from support.paths import ROOT
 
 PACKAGE = ROOT / "conformance"
-_TABLE = (ROOT / "docs" / "README.md").read_text().partition("## Rooms")[2].partition("\n## ")[0]
+_PAGE = ROOT / "docs" / "development" / "README.md"
+_TABLE = _PAGE.read_text().partition("## Rooms")[2].partition("\n## ")[0]
 LEVELS = [re.findall(r"`(\w+)`", line.split("|")[1]) for line in re.findall(r"(?m)^\| `.*", _TABLE)]
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 TOGETHER = {("pytest_plugin", "testing"), ("cli", "site"), ("cli", "history"), ("__main__", "cli")}

@@ -214,8 +214,12 @@ def run(
         selected = chosen(
             sources, settings.operators, settings.select, settings.tier, settings.shard
         )
+        held, tier, operators = sources, settings.tier, settings.operators_asked
         if isinstance(runner, StoredResults):
             selected = _asked(runner, selected)
+            held, tier = runner.exported(sources, tier)
+            if len(held) < len(sources):
+                operators = tuple(dict.fromkeys(source.operator for source in held))
         if floors is not None:
             whole = chosen(sources, settings.operators, settings.select, settings.tier)
             floors.check(ids_by_operator(whole))
@@ -244,12 +248,12 @@ def run(
             [part.source for part in selected],
             plan.pins,
             backend=name,
-            vectors=vectors_used(selected),
+            vectors=vectors_used([part for part in selected if part.source in held]),
             allow_extensions=settings.allow_extensions,
-            operators=settings.operators_asked,
-            tier=settings.tier,
+            operators=operators,
+            tier=tier,
             shard=settings.shard or "",
-            not_run=sum(map(len, sources)) - len(tally),
+            not_run=sum(map(len, held)) - len(tally),
             started=started.isoformat(timespec="seconds"),
             seconds=perf_counter() - clock,
             notes=tuple(notes),

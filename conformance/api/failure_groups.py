@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain, zip_longest
-from math import prod
+from math import inf, prod
 from typing import Any
 
 from conformance.judging.failure_kinds import exception_of, kind_of
@@ -76,8 +76,8 @@ def failure_groups(report: Report) -> list[FailureGroup]:
 
     Exceptions with the same message are a group, then failures of the same cause. What is left
     is sorted by operator and kind, and then by what the vectors share; groups of several operators
-    that share the same are one. Crashes and timeouts come
-    first, then the largest groups.
+    that share the same are one. Crashes and timeouts come first, then groups in the order of the
+    causes that explain most of them, then those without a cause, the largest first.
     """
     causes = causes_by_id(report.diagnoses)
     named = {number for number, found in enumerate(report.diagnoses, 1) if found.is_known}
@@ -110,11 +110,15 @@ def failure_groups(report: Report) -> list[FailureGroup]:
         for (operator, kind), failures in others.items()
         for group in _groups(operator, kind, failures, run[operator], counts[operator])
     )
-    groups.sort(key=lambda group: (group.kind not in _GRAVEST, -len(group.results)))
-    return [
-        replace(group, number=number, causes=_causes(group, causes))
-        for number, group in enumerate(groups, 1)
-    ]
+    groups = [replace(group, causes=_causes(group, causes)) for group in groups]
+    groups.sort(key=_importance)
+    return [replace(group, number=number) for number, group in enumerate(groups, 1)]
+
+
+def _importance(group: FailureGroup) -> tuple[bool, float, int]:
+    """Return what orders groups: crashes, then as their causes are listed, then by size."""
+    first = group.causes[0].number if group.causes else inf
+    return group.kind not in _GRAVEST, first, -len(group.results)
 
 
 @dataclass(frozen=True, slots=True)

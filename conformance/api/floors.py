@@ -20,7 +20,7 @@ from conformance.text import listed, quoted
 
 _FLOOR = re.compile(r"(\d{1,12}|\d{1,3}(?:\.\d{1,6})?(?=%))(%?)((?:,[^,]+)*)", re.ASCII)
 _FORM = (
-    "a floor is a number of vectors or a percentage, with operators if it is not for all: "
+    "a minimum is a number of vectors or a percentage, with operators if it is not for all: "
     "4000, 90% or 95%,AvgPool-1"
 )
 
@@ -55,11 +55,13 @@ class SupportFloors:
             for name in floor.operators:
                 operator_named(name)
                 if not ids.get(name):
-                    raise UsageError(f"the floor {floor}: no vector of {name} is selected")
+                    raise UsageError(
+                        f"the minimum supported {floor}: no vector of {name} is selected"
+                    )
             total = sum(len(ids[name]) for name in floor.operators or ids)
             if floor.needed(total) > total:
                 raise UsageError(
-                    f"the floor {floor} is out of reach: {total:,} vectors are selected"
+                    f"the minimum supported {floor} is out of reach: {total:,} vectors are selected"
                 )
         if self.baseline and self.conforming.isdisjoint(chain.from_iterable(ids.values())):
             raise UsageError(f"{self.baseline}: no vector that is selected conforms in it")
@@ -90,12 +92,12 @@ def floor_named(given: str | int) -> Floor:
     text = str(given)
     match = _FLOOR.fullmatch(text)
     if match is None or isinstance(given, bool):
-        raise UsageError(f"no floor {quoted(text)}: {_FORM}")
+        raise UsageError(f"no minimum {quoted(text)}: {_FORM}")
     number, percent, operators = match.groups()
     least = float(number)
     if not least or (percent and least > 100):
         allowed = "more than 0% and at most 100%" if percent else "at least 1"
-        raise UsageError(f"no floor {quoted(text)}: it has to be {allowed}")
+        raise UsageError(f"no minimum {quoted(text)}: it has to be {allowed}")
     names = tuple(dict.fromkeys(name.strip() for name in operators.split(",")[1:]))
     return Floor(least, bool(percent), names)
 

@@ -1,7 +1,7 @@
 """Cases near a given one: valid, made fast, with data that tell one cell from another.
 
-Whoever supposes what is wrong with a backend asks it hundreds of fresh cases. These differ from one
-that is known in a few numbers or words, or in one number that is to be a given one.
+Whoever supposes what is wrong with a backend asks it hundreds of held-out cases. These differ from
+one that is known in a few numbers or words, or in one number that is to be a given one.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from conformance.cli.options import (
     max_shown_option,
     setting_options,
     vectors_argument,
+    verbose_option,
     worker_options,
 )
 from conformance.cli.outputs import Outputs, check_writable, report_options
@@ -54,6 +55,7 @@ from conformance.text import one_line
 @setting_options("min_supported", "baseline", "strict_unsupported")
 @report_options
 @max_shown_option
+@verbose_option
 def check_command(
     backend: str,
     vectors: Path | None,
@@ -69,6 +71,7 @@ def check_command(
     baseline: Path | None,
     outputs: Outputs,
     max_shown: int,
+    verbose: bool,
     **options: Any,
 ) -> int:
     """Run a backend over vectors and report.
@@ -132,7 +135,8 @@ def check_command(
             click.echo(write_expected(expected_out, report, ids, files), err=outputs.to_stdout)
         # Last, since its last line and the exit code say the same.
         if not outputs.to_stdout:
-            show(check_report.describe(report, repro=repro), shown=max_shown)
+            described = check_report.describe(report, repro=repro)
+            show(described, shown=max_shown, brief=not verbose)
     if stopped:
         raise click.Abort
     return 0 if report.ok else 1

@@ -6,7 +6,7 @@ import os
 import shlex
 import subprocess
 from pathlib import Path
-from shutil import which
+from shutil import copyfile, which
 from typing import TYPE_CHECKING
 
 import click
@@ -20,9 +20,10 @@ from conformance.cli.starting_files import (
     compiling,
     source_of,
     starting_adapter,
+    with_floor,
     workflow,
 )
-from conformance.cli.terminal import progress_bar
+from conformance.cli.terminal import progress_bar, show
 from conformance.cli.vector_sets import opened
 from conformance.errors import ReportFileError, UsageError
 from conformance.files import folder_for, place, scratch_folder, size_of, write_text
@@ -49,18 +50,22 @@ FIRST_RUN = Path("pooling-first-run.jsonl")
     help="Of the starting adapter, which BACKEND has to fit; as a rule its name tells.",
 )
 @setting_options(tier="The largest tier to run, now and in the workflow.")
-@click.option("--renew", is_flag=True, help="Run again, though a run is kept that led to no files.")
+@click.option(
+    "--renew",
+    is_flag=True,
+    help="Run again, and bring expected failures and floor up to date that an earlier call wrote.",
+)
 def init_command(backend: str, *, language: str | None, tier: str, renew: bool) -> int:
     """Write a starting adapter, a CI workflow and expected failures.
 
     BACKEND is one that `check` takes. If it is not there, a starting adapter is written first:
     NAME.py:backend in Python, exec:./NAME in C, "exec:node NAME.mjs" in JavaScript. It is run once;
     .github/workflows/pooling.yml and pooling-expected.txt then hold it to what it did. Nothing is
-    written over. A run that leads to no files is kept in pooling-first-run.jsonl.
+    written over without --renew. A run that leads to no files is kept in pooling-first-run.jsonl.
     """
     from conformance.backends import parse_backend
     from conformance.record import jsonl
-    from conformance.report import phrases
+    from conformance.report import check_report, phrases
 
     _check_text(backend)
     named = parse_backend(backend)
@@ -68,7 +73,8 @@ def init_command(backend: str, *, language: str | None, tier: str, renew: bool) 
     if adapter is not None and language not in {None, adapter.language}:
         raise UsageError(f"{backend}: names a program in {adapter.language}, not in {language}")
     program = [adapter.program] if adapter and adapter.program else []
-    _refuse_to_overwrite([*(adapter.files if adapter else ()), *program, EXPECTED, WORKFLOW])
+    written = [] if renew else [EXPECTED, WORKFLOW]
+    _refuse_to_overwrite([*(adapter.files if adapter else ()), *program, *written])
     if adapter is not None:
         _write_adapter(adapter)
     with opened(None, ()) as files:
@@ -79,13 +85,16 @@ def init_command(backend: str, *, language: str | None, tier: str, renew: bool) 
         else:
             click.echo(f"the run that {FIRST_RUN} holds, not a new one: --renew runs again")
         click.echo(f"{backend}: {phrases.verdict(report)}")
+        if report.diagnoses:
+            show(check_report.causes(report))
         if not report.complete or report.vacuous or report.none_right:
             why = report.stopped or report.vacuous or report.none_right
             raise UsageError(f"{backend}: {why}: no workflow was written ({FIRST_RUN} has the run)")
         click.echo(_write_results(named, tier, report, files))
     FIRST_RUN.unlink(missing_ok=True)
     click.echo(f"wrote {WORKFLOW}: it fails where a run is worse than this one")
-    click.echo(_next(backend, tier, adapter))
+    if next_step := _next(backend, tier, adapter, report):
+        click.echo(next_step)
     return 0
 
 
@@ -100,16 +109,27 @@ def _check_text(backend: str) -> None:
 
 
 def _write_results(named: NamedBackend, tier: str, report: Report, files: VectorSet) -> str:
-    """Write the expected failures and the workflow, both or none; say what was written."""
+    """Write the expected failures and the workflow, both or none; say what was written.
+
+    Lines of expected failures that somebody wrote stay, and of a workflow all but its floor.
+    """
     from conformance.api.expected_failures_update import write_expected
 
     supported, _ = report.supported()
     ids = (vector_id for file in files for vector_id in file.ids)
     with folder_for(WORKFLOW.parent), scratch_folder(EXPECTED) as scratch:
         parts = {path: scratch / path.name for path in (EXPECTED, WORKFLOW)}
+        if EXPECTED.exists():
+            copyfile(EXPECTED, parts[EXPECTED])
         said = write_expected(parts[EXPECTED], report, ids, files)
-        write_text(workflow(named, tier, supported), parts[WORKFLOW])
-        place(parts)
+        text = workflow(named, tier, supported)
+        if WORKFLOW.exists():
+            text = with_floor(WORKFLOW.read_text("utf-8"), supported)
+        write_text(text, parts[WORKFLOW])
+        there = {path for path in parts if path.exists()}
+        place({path: part for path, part in parts.items() if path not in there})
+        for path in there:
+            parts[path].replace(path)
     return said.replace(str(parts[EXPECTED]), str(EXPECTED))
 
 
@@ -134,14 +154,15 @@ def _kept(named: NamedBackend, tier: str, files: VectorSet) -> Report | None:
     return report if same and report.complete and not changed else None
 
 
-def _next(backend: str, tier: str, adapter: StartingAdapter | None) -> str:
-    """Say what to do with what was written."""
+def _next(backend: str, tier: str, adapter: StartingAdapter | None, report: Report) -> str:
+    """Say what to do with what was written; "" where nothing is left to do."""
     if adapter is None or not adapter.files:
-        return f"what fails, and why: conformance check {shlex.quote(backend)} --tier {tier}"
+        all_of_it = f"every failure: conformance check {shlex.quote(backend)} --tier {tier}"
+        return "" if report.ok else all_of_it
     source = next(iter(adapter.files))
     compiled = ", compile it" if adapter.program else ""
-    made = f"remove {EXPECTED} and {WORKFLOW}"
-    return f"next: call your engine in {source}{compiled}, {made}, and run this again"
+    again = f"conformance init {shlex.quote(backend)} --tier {tier} --renew"
+    return f"next: call your engine in {source}{compiled}, and then {again}"
 
 
 def _first_run(backend: str, tier: str, files: VectorSet) -> Report:

@@ -20,7 +20,7 @@ _COMMANDS = {
     "probe": "Check that a program keeps the protocol of exec:COMMAND.",
     "verify": "Recompute what vector files hold.",
     "list": "Say what vector files hold.",
-    "show": "Draw one vector: windows, padding, overhang.",
+    "show": "Draw one vector: windows, padding, partial last windows.",
     "fuzz": "Search for cases that a backend gets wrong.",
     "reveal": "Say how a backend computes: the order of its sums, and every rounding.",
     "clauses": "Explain where the documents need a ruling.",

@@ -33,6 +33,9 @@ max_shown_option = click.option(
     show_default=True,
     help="Groups of failures to show with an example.",
 )
+verbose_option = click.option(
+    "--verbose", is_flag=True, help="Show all that the report has, not what most look for."
+)
 
 
 class _Tier(click.Choice[str]):

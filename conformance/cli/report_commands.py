@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.lazy_group import command
-from conformance.cli.options import PATH, max_shown_option
+from conformance.cli.options import PATH, max_shown_option, verbose_option
 from conformance.cli.outputs import Outputs, report_options
 from conformance.cli.report_files import repro_of, write_reports
 from conformance.cli.terminal import show
@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 )
 @report_options
 @max_shown_option
-def report_command(saved: Path, vectors: Path | None, outputs: Outputs, max_shown: int) -> None:
+@verbose_option
+def report_command(
+    saved: Path, vectors: Path | None, outputs: Outputs, max_shown: int, *, verbose: bool
+) -> None:
     """Show a report that --json wrote, or write it in other forms.
 
     REPORT is the file. No backend is run. Exits 0 whatever the report says.
@@ -46,14 +49,18 @@ def report_command(saved: Path, vectors: Path | None, outputs: Outputs, max_show
         repro = repro_of(files, report.backend)
         write_reports(report, outputs, vectors=files, repro=repro)
         if not outputs.files:
-            show(check_report.describe(report, repro=repro), shown=max_shown)
+            described = check_report.describe(report, repro=repro)
+            show(described, shown=max_shown, brief=not verbose)
 
 
 @command("merge")
 @click.argument("shards", metavar="REPORT...", nargs=-1, required=True, type=PATH)
 @report_options
 @max_shown_option
-def merge_command(shards: tuple[Path, ...], outputs: Outputs, max_shown: int) -> int:
+@verbose_option
+def merge_command(
+    shards: tuple[Path, ...], outputs: Outputs, max_shown: int, *, verbose: bool
+) -> int:
     """Join the reports of the shards of one run.
 
     Each REPORT was written by check --shard i/n --json. Readings and counts are those of the whole
@@ -70,7 +77,7 @@ def merge_command(shards: tuple[Path, ...], outputs: Outputs, max_shown: int) ->
     report = merge({str(path): jsonl.read(path) for path in shards})
     write_reports(report, outputs)
     if not outputs.to_stdout:
-        show(check_report.describe(report), shown=max_shown)
+        show(check_report.describe(report), shown=max_shown, brief=not verbose)
     return 0 if report.ok else 1
 
 

@@ -43,7 +43,7 @@ def show_command(
     plane: tuple[int, ...],
     readings: dict[str, str],
 ) -> None:
-    """Draw one vector: windows, padding, overhang.
+    """Draw one vector: windows, padding, partial last windows.
 
     VECTORS is a file or a directory, the shipped suite by default. CASE is an id, a part of one,
     or a pattern such as '*same_lower*' that one id matches.

@@ -40,6 +40,7 @@ _NAME = re.compile(r"(?![-@])[\w.+ /-]+")
 """Paths that a source, a shell and a compiler take for nothing else."""
 _LANGUAGES = "Python (NAME.py:backend), C (exec:./NAME) and JavaScript (exec:node NAME.mjs)"
 _COMPILER = ("cc", "-std=c99", "-O2")
+_FLOOR = re.compile(r"^( *--min-supported )\d+(?= |$)", re.MULTILINE)
 _PROJECTS = ("pyproject.toml", "setup.py", "setup.cfg")
 """Any of these makes a folder one that pip installs."""
 
@@ -49,7 +50,7 @@ _CHANGES = {
     "Copy to .github/workflows/pooling.yml and change what is marked.": "Change what is marked.",
     _INSTALLS: _INSTALLS,
     "CHANGE: the name of your backend, and the file of its known failures, if it has any.": (
-        "The floor is what the backend supported at first, so that it cannot lose support"
+        "The minimum is what the backend supported at first, so that it cannot lose support"
     ),
     "CHANGE: what the backend supports, so that it cannot lose support unnoticed.": (
         "unnoticed: raise it when it supports more."
@@ -98,6 +99,14 @@ def workflow(backend: NamedBackend, tier: str, floor: int) -> str:
     )
     changes["--min-supported 90%,AdaptiveAvgPool-8"] = f"--min-supported {floor}"
     return _changed(_example(_WORKFLOW), changes)
+
+
+def with_floor(text: str, floor: int) -> str:
+    """Return a workflow with another floor; UsageError where it has none, or several."""
+    changed, number = _FLOOR.subn(rf"\g<1>{floor}", text)
+    if number != 1:
+        raise UsageError(f"{WORKFLOW}: no line --min-supported NUMBER to bring up to date")
+    return changed
 
 
 def _callable(backend: NamedBackend, path: Path) -> StartingAdapter:

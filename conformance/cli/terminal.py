@@ -21,17 +21,18 @@ _NARROWEST = 40
 """Columns below which nothing can be read; some systems say that a terminal has none."""
 
 
-def show(document: Document, *, shown: int | None = None) -> None:
+def show(document: Document, *, shown: int | None = None, brief: bool = False) -> None:
     """Print a document, as wide as the terminal; of a series, at most `shown` parts.
 
-    There are colours on a terminal that wants them.
+    In `brief`, what is seldom asked for is left out. There are colours on a terminal that wants
+    them.
     """
     from rich.segment import Segment, Segments
 
     from conformance.report.console import render
 
     console = _console(sys.stdout)
-    rendered = render(document, shown=shown, width=console.width)
+    rendered = render(document, shown=shown, width=console.width, brief=brief)
     with console.capture() as captured:
         # A file may be a stranger's: its texts must not steer the terminal.
         clean = [Segment(masked(s.text), s.style) for s in console.render(rendered)]

@@ -132,9 +132,8 @@ def faults_instead(
 
 
 def _instead(faults: Together, predictions: Predictions) -> Instead:
-    said = behaviour_of(faults)
-    words = said if said.startswith("as if") else f"those of {said}"
-    return Instead(words, lambda layout: predictions.values(faults, layout.vector))
+    said = f"those of this fault: {behaviour_of(faults)}"
+    return Instead(said, lambda layout: predictions.values(faults, layout.vector))
 
 
 def _weight(sample: Sample) -> int:

@@ -1,10 +1,10 @@
-"""Supposed causes held against the live backend: fresh cases confirm or refute them.
+"""Supposed causes held against the live backend: held-out cases confirm or refute them.
 
-A claim is held against fresh cases near those that failed and near those that conform, drawn
+A claim is held against held-out cases near those that failed and near those that conform, drawn
 after it was made: the cases that it says the backend fails have to fail just as it says, and all
 others have to be right. Catalogued faults come first, those that reproduce some failures. Where
 the backend has a fault in some such cases and is right in others, the rule that tells them apart is
-learned, and held against fresh cases in turn. For failures left over other faults are tried, and
+learned, and held against held-out cases in turn. For failures left over other faults are tried, and
 rules of their own are learned, again and again with the samples that refuted those before.
 """
 
@@ -79,7 +79,7 @@ class Experiments:
 
         A rule that explains all that a confirmed fault does takes its place, unless it says less:
         that some of the elements somewhere are wrong. Faults that another cause may hide are
-        supposed to be there meanwhile, and then held against fresh cases without that one.
+        supposed to be there meanwhile, and then held against held-out cases without that one.
         """
         known = {id(trial) for trial in (*self._known.confirmed, *self._known.supposed)}
         self._on_left()
@@ -126,11 +126,11 @@ class Experiments:
         return sum(trial.fails(vector) for trial in self._known.causes) > 1
 
     def proof(self, trial: Trial) -> Proof:
-        """Return what fresh cases said of a cause."""
+        """Return what held-out cases said of a cause."""
         missing = ""
         if not trial.is_confirmed:
             over = self._laboratory.ended or "few such cases can be drawn"
-            predicted = f"{len(trial.predicted):,} of {trial.asked:,} fresh cases as predicted"
+            predicted = f"{len(trial.predicted):,} of {trial.asked:,} held-out cases as predicted"
             missing = f"{over}, {predicted}" if trial.asked else over
             if trial.holds_mostly:
                 missing = predicted
@@ -138,11 +138,11 @@ class Experiments:
                 missing = f"{predicted}, and the others wrong in another way"
         elif trial.claim.faults and (strays := self._unexplained(trial)):
             others = trial.quiet + len(trial.strays)
-            missing = f"of {others:,} fresh cases without it, {strays:,} fail as well"
+            missing = f"of {others:,} held-out cases without it, {strays:,} fail as well"
         return Proof(len(trial.predicted), trial.asked, self._laboratory.seed, missing)
 
     def smallest(self, trial: Trial) -> str:
-        """Return a small call on which a cause shows, as Python; "" if there is none to write."""
+        """Return a minimal reproducer of a cause, as Python; "" if there is none to write."""
         share = self._laboratory.budget.share(limits.STEPS_OF_SMALLEST)
         shown = trial.predicted or [s for s in self._known.failing if trial.explains(s)]
 
@@ -208,7 +208,7 @@ class Experiments:
         return None
 
     def _try_again(self, trial: Trial) -> None:
-        """Hold a cause against fresh cases in which no other one shows, known by now."""
+        """Hold a cause against held-out cases in which no other one shows, known by now."""
         shown = self._known.shown(trial.claim, limits.BASES)
         again = self._trying.tried(
             trial.claim, shown, (), self._laboratory.share(limits.STEPS_OF_A_CAUSE)
@@ -284,7 +284,7 @@ class Experiments:
     def _on_supposed_faults(
         self, alternatives: Sequence[Together], rivals: Sequence[Fault]
     ) -> Trial | None:
-        """Hold faults, or alternatives to them, against fresh cases; None if these refute all.
+        """Hold faults, or alternatives to them, against held-out cases; None if these refute all.
 
         One that leaves failures unexplained gives way to the likeliest of those that conforming
         vectors contradict, if that is confirmed under a condition.
@@ -373,12 +373,12 @@ class Experiments:
         return self._in_place_of(covered, attempt) if covered else attempt()
 
     def _on_condition(self, claim: Claim, rivals: Sequence[Fault]) -> Trial | None:
-        """Learn when a backend has a fault, and hold that against fresh cases; None if in vain.
+        """Learn when a backend has a fault, and hold that against held-out cases; None if in vain.
 
-        The first condition is that of the claim. It is taken, too, where
-        none is confirmed but nearly all fresh cases, and all that conforms in the run, went as it
-        predicted. Exceptions are all alike: of which cases a fault explains them, a rule says as
-        well, and no more than is known.
+        The first condition is that of the claim. It is taken, too, where none is confirmed but
+        nearly all held-out cases, and all that conforms in the run, went as it predicted.
+        Exceptions are all alike: of which cases a fault explains them, a rule says as well, and no
+        more than is known.
         """
         always = planted(*claim.faults)
         vectors = [s.vector for s in (*self._known.failing, *self._known.conforming)]
@@ -418,7 +418,7 @@ class Experiments:
         rivals: Sequence[Fault],
         share: Share,
     ) -> Iterator[Trial]:
-        """Yield what fresh cases say of a fault under one condition after the other."""
+        """Yield what held-out cases say of a fault under one condition after the other."""
         always = self._known.trial(planted(*claim.faults))
         absent = [s for s in self._known.conforming if always.fails(s.vector)]
         for _ in range(limits.CONDITIONS):

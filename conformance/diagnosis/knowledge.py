@@ -15,7 +15,7 @@ from conformance.vector import Vector
 
 
 class Knowledge:
-    """Samples of the run of a backend, what it made of fresh cases, and the causes so far.
+    """Samples of the run of a backend, what it made of held-out cases, and the causes so far.
 
     Causes are made of `failing` and `conforming`; what is confirmed is held against `others` as
     well, which conform.
@@ -46,7 +46,7 @@ class Knowledge:
         self.supposed: list[Trial] = []
         """Faults that another cause may hide, not found yet, where they were refuted."""
         self.mostly: list[Trial] = []
-        """Faults of which nearly all fresh cases went as predicted."""
+        """Faults of which nearly all held-out cases went as predicted."""
         self._given = [self.trial(planted(*faults)) for faults in laboratory.known]
 
     def trial(self, claim: Claim) -> Trial:

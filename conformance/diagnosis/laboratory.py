@@ -1,4 +1,4 @@
-"""The live backend under experiment: fresh cases, and what it makes of them."""
+"""The live backend under experiment: held-out cases, and what it makes of them."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Laboratory:
         """Why the backend is not to be asked any more; "" if it can be."""
         if self.budget.is_late:
             return f"the {self.budget.seconds:g} seconds that --diagnose-seconds allows are over"
-        return self._ended or ("the work for them was done" if self._share.is_spent else "")
+        return self._ended or ("search limit reached" if self._share.is_spent else "")
 
     def begin(self, steps: int) -> None:
         """Let the work begin now: so many steps, and no more than it may do in all."""

@@ -8,15 +8,15 @@ from __future__ import annotations
 # Evidence: what confirms and refutes --------------------------------------------------------------
 
 CONFIRMING = 40
-"""Fresh cases on which a cause has to show, all as predicted."""
+"""Held-out cases on which a cause has to show, all as predicted."""
 QUIET = 12
-"""Fresh cases at least on which it does not show."""
+"""Held-out cases at least on which it does not show."""
 OF_A_PLACE = 8
-"""Fresh cases that bear out one of several places of a claim, at least."""
+"""Held-out cases that bear out one of several places of a claim, at least."""
 OF_GRADIENTS = 6
 """Predictions besides exceptions that confirm a fault of gradients, at least."""
 PER_UNCLEAR = 20
-"""Fresh cases as predicted for each that is unclear, at least."""
+"""Held-out cases as predicted for each that is unclear, at least."""
 PER_UNCLEAR_OF_SOME = 5
 """The same where a claim says of some elements alone that they are wrong."""
 PER_IN_PART = 5
@@ -135,13 +135,13 @@ MOSTLY_KNOWN = 4
 # Experiments --------------------------------------------------------------------------------------
 
 AT_ONCE = 8
-"""Fresh cases that are asked at once."""
+"""Held-out cases that are asked at once."""
 DRAWS = 150
-"""Times that fresh cases are drawn for one cause, at most."""
+"""Times that held-out cases are drawn for one cause, at most."""
 BASES = 60
-"""Samples that fresh cases are drawn near, at most."""
+"""Samples that held-out cases are drawn near, at most."""
 VARIED = 6
-"""Fresh cases that are varied in each word, type and operator."""
+"""Held-out cases that are varied in each word, type and operator."""
 OF_EACH = 2
 """Cases of each that a cause is held against."""
 ASKED_AGAIN = 3
@@ -164,7 +164,7 @@ LOST = 3
 # Rules --------------------------------------------------------------------------------------------
 
 KNOWN = 100
-"""Failures, vectors that conform and fresh cases each that rules are learned from."""
+"""Failures, vectors that conform and held-out cases each that rules are learned from."""
 RULE_ROUNDS = 6
 """Times that rules are learned, each with what refuted those before."""
 RULES_TRIED = 2

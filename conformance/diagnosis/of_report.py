@@ -128,7 +128,7 @@ def explained(
     total, sample_of = told, 0
     if diagnoses:
         total, sample_of = diagnoses[0].total, diagnoses[0].sample_of
-    diagnoses[:0] = [
+    told_apart = [
         *(statements.of_variations(found, total, sample_of) for found in varied),
         *(statements.of_state(found, total, sample_of) for found in state.findings),
         *(
@@ -136,6 +136,7 @@ def explained(
             for clauses, ids in _by_clauses(excused).items()
         ),
     ]
+    diagnoses = statements.by_failures([*told_apart, *diagnoses])
     notes = (*report.notes, state.note) if state.note else report.notes
     notes += tuple(_notes_on(ended))
     if diagnoses and diagnoses[0].sample_of:
@@ -235,8 +236,8 @@ def _by_clauses(excused: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...],
 def _right_now(failures: Sequence[Sample], laboratory: Laboratory) -> list[Vector]:
     """Call the lightest failures again; return those that are right now.
 
-    No arithmetic explains these, and fresh cases tell nothing of them. As long as there are some,
-    the others are called in another order: each may be wrong after some calls alone.
+    No arithmetic explains these, and held-out cases tell nothing of them. As long as there are
+    some, the others are called in another order: each may be wrong after some calls alone.
     """
     raised = {id(s.vector) for s in failures if s.outputs is None}
     left = sorted((s.vector for s in failures), key=weight)[: limits.CALLED_AGAIN]
@@ -324,11 +325,11 @@ def reproduced(report: Report, vectors: Vectors, causes: Iterable[str]) -> dict[
 
 
 def _unasked(runner: Runner | None) -> str:
-    """Return why a backend cannot be asked about fresh cases; "" if it can."""
+    """Return why a backend cannot be asked about held-out cases; "" if it can."""
     if runner is None:
-        return "the backend was not asked about fresh cases"
+        return "the backend was not asked about held-out cases"
     if isinstance(runner, StoredResults):
-        return "stored results cannot be asked about fresh cases"
+        return "stored results cannot be asked about held-out cases"
     return ""
 
 

@@ -25,7 +25,7 @@ from conformance.vector import Case, Vector
 
 
 class RuleSearch:
-    """Learns rules and conditions, and holds them against fresh cases."""
+    """Learns rules and conditions, and holds them against held-out cases."""
 
     def __init__(self, known: Knowledge, trying: Trying) -> None:
         self._known = known
@@ -34,7 +34,7 @@ class RuleSearch:
         self._predictions = known.predictions
 
     def best_rule(self, left: Sequence[Sample]) -> Trial | None:
-        """Learn a rule for failures, hold it against fresh cases, and learn again with these.
+        """Learn a rule for failures, hold it against held-out cases, and learn again with these.
 
         The failures left are of one manner.
         """
@@ -77,7 +77,7 @@ class RuleSearch:
     def under_wider(
         self, trial: Trial, known: list[Sample], rivals: Sequence[Fault], share: Share
     ) -> Trial:
-        """Return a fault confirmed without those of its conditions that fresh cases do not need."""
+        """Return a fault confirmed without the conditions that held-out cases do not need."""
         general = self._general(trial.claim, known)
         if general is trial.claim:
             return trial
@@ -87,7 +87,7 @@ class RuleSearch:
     def condition(self, fault: Claim, shown: list[Sample], absent: list[Sample]) -> Places | None:
         """Return what tells cases in which a fault is there from those in which it is not.
 
-        Fresh cases, which are added to these, decide between conditions that fit alike.
+        Held-out cases, which are added to these, decide between conditions that fit alike.
         """
 
         def conditions() -> list[Rule]:
@@ -106,7 +106,7 @@ class RuleSearch:
     def _tried_and_widened(
         self, claim: Claim, known: list[Sample], left: Sequence[Sample], share: Share
     ) -> Trial:
-        """Hold a rule against fresh cases, and then one without the conditions that none needs."""
+        """Hold a rule against held-out cases, then one without the conditions that none needs."""
         trial = self._tried_rule(claim, known, left, share)
         if not trial.is_confirmed:
             return trial
@@ -125,7 +125,7 @@ class RuleSearch:
     def _tried_rule(
         self, claim: Claim, known: list[Sample], left: Sequence[Sample], share: Share
     ) -> Trial:
-        """Hold a rule against fresh cases, which are then known."""
+        """Hold a rule against held-out cases, which are then known."""
         trial = self._known.trial(self._predictions.with_share(claim, known))
         for sample in self._known.refuting:  # what refuted a rule before is not tried again
             telling = self._predictions.is_telling(trial.claim, sample.vector)
@@ -142,7 +142,7 @@ class RuleSearch:
         return trial
 
     def _general(self, claim: Claim, known: list[Sample]) -> Claim:
-        """Return a claim without the conditions that no fresh cases need, or none can be drawn for.
+        """Return a claim without conditions that no held-out case needs, or can be drawn for.
 
         What was asked is known then.
         """

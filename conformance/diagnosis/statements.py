@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -188,7 +188,13 @@ def united(
     for diagnosis in map(_with_behaviour, chain(*parts)):
         same.setdefault(_identity(diagnosis), []).append(diagnosis)
     joined = [_united(alike, total, sample_of) for alike in same.values()]
-    return sorted(joined, key=lambda diagnosis: (not diagnosis.is_known, -diagnosis.explained))
+    return by_failures(joined)
+
+
+def by_failures(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
+    """Return causes that explain failures, most first, and then what is unknown."""
+    explaining = [diagnosis for diagnosis in diagnoses if diagnosis.explained]
+    return sorted(explaining, key=lambda diagnosis: (not diagnosis.is_known, -diagnosis.explained))
 
 
 def _with_behaviour(diagnosis: Diagnosis) -> Diagnosis:

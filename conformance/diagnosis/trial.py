@@ -1,4 +1,4 @@
-"""A supposed cause, and whether the fresh cases that it was held against confirm or refute it."""
+"""A supposed cause, and whether the held-out cases that it was tried on confirm or refute it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from conformance.vector import Vector
 
 @dataclass(slots=True, eq=False)
 class Trial:
-    """A claim and the fresh cases that it was held against.
+    """A claim and the held-out cases that it was held against.
 
     Of the cases on which it shows, `predicted` are those that it predicted; `absent` are those on
     which the backend is right, and `other` those on which it fails in another way, or `beside`, if
@@ -40,7 +40,7 @@ class Trial:
 
     @property
     def asked(self) -> int:
-        """How many fresh cases there were on which it shows."""
+        """How many held-out cases there were on which it shows."""
         right = (self.absent, self.unclear, self.refused)
         return sum(map(len, (self.predicted, *right, self.other, self.beside, self.in_part)))
 
@@ -82,7 +82,7 @@ class Trial:
 
     @property
     def holds_mostly(self) -> bool:
-        """Whether nearly all fresh cases went as predicted: it is true but for its condition.
+        """Whether nearly all held-out cases went as predicted: it is true but for its condition.
 
         Exceptions are all alike, and no evidence of that.
         """
@@ -92,7 +92,7 @@ class Trial:
 
     @property
     def may_hold_mostly(self) -> bool:
-        """Whether more fresh cases may yet show that it does."""
+        """Whether more held-out cases may yet show that it does."""
         others = self.asked - len(self.predicted)
         few = limits.PER_OTHER * others <= limits.CONFIRMING or self.is_refused_at_times
         return few and self.asked < limits.CONFIRMING
@@ -104,7 +104,7 @@ class Trial:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether enough fresh cases went as predicted, and none otherwise."""
+        """Whether enough held-out cases went as predicted, and none otherwise."""
         enough = max(self._confirming, self._for_unclear * len(self.unclear))
         told = len(self.predicted) + len(self.refused)
         return not self.is_refuted and told >= enough and self._tells
@@ -130,7 +130,7 @@ class Trial:
         return sum(sample.outputs is not None for sample in self.predicted) >= limits.OF_GRADIENTS
 
     def see(self, sample: Sample, rivals: Sequence[Fault], *, is_open: bool = False) -> None:
-        """Hold it against a fresh case; `rivals` are faults that may be there besides.
+        """Hold it against a held-out case; `rivals` are faults that may be there besides.
 
         `is_open` says that it is not known which reading of some clause the backend follows there:
         what is wrong under one may be right under another.
@@ -174,7 +174,7 @@ class Trial:
             self.strays.append(sample)
 
     def replace_by(self, again: Trial) -> None:
-        """Take what fresh cases said of it another time, in place of what they said before."""
+        """Take what held-out cases said of it another time, in place of what they said before."""
         for each in fields(self):
             setattr(self, each.name, getattr(again, each.name))
 

@@ -1,6 +1,6 @@
-"""A claim held against fresh cases, until they confirm or refute it.
+"""A claim held against held-out cases, until they confirm or refute it.
 
-Fresh cases are drawn after it was made, near those that failed and near those that conform: the
+Held-out cases are drawn after it was made, near those that failed and near those that conform: the
 cases that it says the backend fails have to fail just as it says, and all others have to be right.
 """
 
@@ -29,7 +29,7 @@ from conformance.vector import Case, Vector
 
 
 class Trying:
-    """Holds claims against fresh cases in which no cause shows that is known."""
+    """Holds claims against held-out cases in which no cause shows that is known."""
 
     def __init__(self, known: Knowledge) -> None:
         self._known = known
@@ -43,7 +43,7 @@ class Trying:
         rivals: Sequence[Fault],
         share: Share,
     ) -> Trial:
-        """Hold a claim against fresh cases until it is confirmed or refuted.
+        """Hold a claim against held-out cases until it is confirmed or refuted.
 
         `shown` are failures that it explains.
         """

@@ -42,7 +42,7 @@ class Cause:
 class Causes:
     """The causes of a search: adds them, and tells what they explain.
 
-    The `runner` asks the backend about fresh cases, drawn with a `seed`, which confirm causes.
+    The `runner` asks the backend about held-out cases, drawn with a `seed`, which confirm causes.
     """
 
     def __init__(self, runner: Runner, seed: int = 0) -> None:

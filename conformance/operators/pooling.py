@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.errors import InvalidCase, Unsupported
-from conformance.operators.attributes import PADS, Attribute, Role
+from conformance.operators.attributes import PADS, SCALES, ZERO_POINTS, Attribute, Role
 from conformance.operators.clauses import clauses_of
 from conformance.operators.operator import Operator
 from conformance.operators.params import Params
@@ -26,10 +26,12 @@ class Pooling:
     """Windows of `operator` on one input, whatever its document calls them: see `pooling_of`.
 
     `params` are the attributes in common terms, padding words and rounding as they were given.
+    With `channels_last`, data and output have shape (N, d1..dr, C), else (N, C, d1..dr).
     """
 
     operator: Operator
     params: Params
+    channels_last: bool = False
 
     @property
     def reduction(self) -> str:
@@ -162,18 +164,29 @@ def pooling_of(
     kernel as large as they are. Raises Unsupported for an adaptive operator, for an unpooling, for
     one whose first output is no average, maximum or norm, and for what an engine would not see: an
     attribute that is missing, a value that means nothing, an axis of indices that is not there,
-    pads that no document allows where a word stands in their place, and channels last. It raises
-    it, too, for dilations, a divisor that is given and, where it makes a difference, the rounding
-    ceil_torch, unless `takes` names "dilations", "fixed_divisor" or "ceil_torch": not every engine
-    has them. Where it makes none, ceil stands for it. What a document refuses though each number is
-    in its range, and another number of axes than its only one, is handed on to an engine alone that
-    `takes` "rules"; where a document keeps all windows that rounding up adds, those past the input
-    to one that `takes` "ceil". An engine that gets the values of a role from `params` as the
+    or pads that no document allows where a word stands in their place. It raises it, too, unless
+    `takes` names them, for what not every engine has: "channels_last" data, "dilations", a
+    "fixed_divisor", an "activation" that clamps the output, NaN that a maximum ignores ("nan"),
+    "quantised" integers, which have a scale or a zero point, and, where it makes a difference, the
+    rounding "ceil_torch". Where it makes none, ceil stands for it. What a document refuses though
+    each number is in its range, and another number of axes than its only one, is handed on to an
+    engine alone that `takes` "rules"; where a document keeps all windows that rounding up adds,
+    those past the input to one that `takes` "ceil". An engine that gets the values of a role from
+    `params` as the
     document has them sees those as well: `as_given` lists such roles.
     """
     definition = _of_windows(operator, attributes)
-    sizes = inputs[0].shape[2:]
+    convention = definition.convention_of(attributes)
+    if convention.channels_last and "channels_last" not in takes:
+        raise Unsupported("data with channels last")
+    try:
+        (data, *_), attributes = convention.taken(inputs, attributes)
+    except InvalidCase as error:
+        raise Unsupported(str(error)) from None
+    sizes = data.shape[2:]
     params = definition.translate(sizes, attributes)
+    if lacking := [said for name, said in _lacking(definition, params, data) if name not in takes]:
+        raise Unsupported(lacking[0])
     if "rules" not in takes:
         _refuse_broken(definition, params)
     for attribute in definition.attributes:
@@ -186,33 +199,35 @@ def pooling_of(
         )
         if replaced and attribute.key in attributes and attribute.role not in as_given:
             check_or_unsupported(attribute, attributes[attribute.key], len(sizes))
-    if "dilations" not in takes and any(n != 1 for n in params.dilations):
-        raise Unsupported(f"dilations {list(params.dilations)}")
-    if params.fixed_divisor is not None and "fixed_divisor" not in takes:
-        raise Unsupported(f"a divisor of {params.fixed_divisor}")
-    pooling = Pooling(definition, params)
+    pooling = Pooling(definition, params, convention.channels_last)
     if "ceil" not in takes and pooling.keeps_windows:
         raise Unsupported("rounding up with a last window that starts past the input")
     if "ceil_torch" not in takes and params.rounding == "ceil_torch":
         if pooling.leaves_out_windows:
             raise Unsupported("rounding up without a last window that starts in padding")
-        pooling = Pooling(definition, replace(params, rounding="ceil"))
+        pooling = replace(pooling, params=replace(params, rounding="ceil"))
     return pooling
+
+
+def _lacking(operator: Operator, params: Params, data: Array) -> Iterator[tuple[str, str]]:
+    """Yield what not every engine has, by the name for `takes`, and what it is here."""
+    if any(n != 1 for n in params.dilations):
+        yield "dilations", f"dilations {list(params.dilations)}"
+    if params.fixed_divisor is not None:
+        yield "fixed_divisor", f"a divisor of {params.fixed_divisor}"
+    if params.activation != "none":
+        yield "activation", f"the activation {params.activation}"
+    if params.nan != "propagates":
+        yield "nan", "a maximum without NaN"
+    if data.dtype.kind in "iu" and any(map(operator.attribute, (*SCALES, *ZERO_POINTS))):
+        yield "quantised", "quantised integers"
 
 
 def _of_windows(name: str, attributes: Mapping[str, Any]) -> Operator:
     """Return an operator by name; Unsupported for one that `pooling_of` does not translate."""
     operator = OPERATORS.get(name)
-    if (
-        operator is None
-        or not operator.convention.is_plain
-        or operator.is_adaptive
-        or operator.scatters
-        or operator.outputs[0].dtype
-    ):
+    if operator is None or operator.is_adaptive or operator.scatters or operator.outputs[0].dtype:
         raise Unsupported(f"operator {name}")
-    if not operator.convention_of(attributes).is_plain:
-        raise Unsupported("data with channels last")
     sized = operator.attribute("fixed_output")
     if sized is not None and sized.key in attributes:
         raise Unsupported("an output size beside windows")

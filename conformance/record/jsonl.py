@@ -2,7 +2,7 @@
 
 What follows from the rest, such as `detail` or `counts`, is written for those who read the file
 with other programs. A file without its footer was cut off, and is not read as a shorter run.
-docs/reports.md describes the lines, docs/report.schema.json is their schema (docs/make_schema.py).
+docs/reports.md describes the lines, docs/report.schema.json is their schema.
 """
 
 from __future__ import annotations

@@ -545,7 +545,7 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What the backend made of fresh cases on which a cause shows, drawn with a `seed`.
+    """What the backend made of held-out cases on which a cause shows, drawn with a `seed`.
 
     It did what the cause predicts in `predicted` of those `asked`. State is shown again in fresh
     processes instead: there is no seed then. Where that is no proof, or nothing was asked,
@@ -560,8 +560,10 @@ class Proof:
     def __str__(self) -> str:
         if self.missing:
             return f"not confirmed: {self.missing}"
-        said = f"confirmed on {self.predicted:,} of {self.asked:,} fresh"
-        return f"{said} processes" if self.seed is None else f"{said} cases, seed {self.seed}"
+        said = f"confirmed on {self.predicted:,} of {self.asked:,}"
+        if self.seed is None:
+            return f"{said} fresh processes"
+        return f"{said} held-out cases, seed {self.seed}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -585,7 +587,7 @@ class Diagnosis:
     in these alone, or "unknown" ("" in a report of an earlier version). `behaviour` says what is
     wrong, alone; "" where that is unknown, and in a report of an earlier version. `summary` is the
     one sentence that is made of the other fields.
-    `proof` is what fresh cases said of it, and `smallest` a small call that shows it, as Python.
+    `proof` is what held-out cases said of it, and `smallest` a minimal reproducer, as Python.
     The faults named, planted together, reproduce `explained` of `total` mismatches, `exact` of them
     bit for bit; `contradicted` of `conforming` vectors conform although the faults would break
     them. `condition` says what holds in the mismatches explained and not in those vectors, "" if
@@ -631,7 +633,7 @@ class Diagnosis:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether it explains failures, and fresh cases or processes did what it predicts."""
+        """Whether it explains failures, and held-out cases or processes did what it predicts."""
         proven = self.proof is not None and not self.proof.missing
         return self.is_known and proven and self.explained > 0
 
@@ -810,7 +812,9 @@ class Report(Footer, Header):
         for floor in support.floors if self.floors_judged else ():
             supported, vectors = self.supported(floor.operators)
             if supported < floor.needed(vectors):
-                missed.append(f"below the floor {floor}: {supported:,} of {vectors:,} supported")
+                missed.append(
+                    f"below the minimum supported {floor}: {supported:,} of {vectors:,} supported"
+                )
         if support.lost:
             missed.append(f"{len(support.lost):,} lost since {support.baseline}")
         unsupported = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import ceil, isfinite, log10
+from typing import Literal
 
 from conformance.api.failure_groups import FailureGroup, Link, failure_groups, groups_of_cause
 from conformance.operators import CLAUSES
@@ -34,6 +35,7 @@ _LOST = 3
 _OTHERS = 12
 _JUMPS = 8
 _LEAST_ULP = 0.1
+_NOT_ANSWERED = ("unsupported", "not run")
 
 
 def describe(
@@ -63,8 +65,10 @@ def describe(
         sections=(
             repeats if unstable else None,
             _causes(report, groups),
-            doc.Section("", _counts(report, every=with_tables), name="counts"),
-            doc.Section("", tuple(_left_out(report)), name="left-out"),
+            doc.Section("", _counts(report, every=with_tables), name="counts", on="full"),
+            doc.Section("", _counts(report, brief=True), on="brief"),
+            doc.Section("", tuple(_left_out(report)), name="left-out", on="full"),
+            doc.Section("", tuple(_notes(report)), name="notes"),
             shared_blocks.skipped(report.skips),
             _failures(groups, causes, repro),
             _extensions(report),
@@ -77,7 +81,8 @@ def describe(
             _expectations(report),
             _floors(report),
             _slowest(report),
-            doc.Section("", tuple(_run(report)), name="run"),
+            doc.Section("", tuple(_run(report)), name="run", on="full"),
+            doc.Section("", (doc.Facts(tuple(_in_brief(report))),), on="brief"),
             _next(report, groups),
             _VECTORS,
         ),
@@ -85,10 +90,16 @@ def describe(
     )
 
 
-def _counts(report: Report, *, every: bool) -> tuple[doc.Block, ...]:
+def causes(report: Report) -> doc.Document:
+    """Return the likely causes of failures alone."""
+    return doc.Document("Likely causes", (_causes(report, failure_groups(report)),))
+
+
+def _counts(report: Report, *, every: bool = False, brief: bool = False) -> tuple[doc.Block, ...]:
     """Return rows of verdicts per operator, and one of all where there are several.
 
-    With `every` operator and gradient in a row of its own, too, for those who look for one.
+    With `every` operator and gradient in a row of its own, too, for those who look for one. In
+    `brief`, operators of which nothing was answered have no row unless all are such.
     """
     totals: Counter[str] = Counter()  # an operator may be in several files
     for used in report.vectors:
@@ -99,7 +110,11 @@ def _counts(report: Report, *, every: bool) -> tuple[doc.Block, ...]:
     missing = {name: max(0, totals[name] - counts[name].total() - skipped[name]) for name in names}
     not_called = {"skipped": skipped} if skipped else {}
     not_called["not run"] = Counter(missing)
-    rows = operator_rows({name: outcome(counts[name]) for name in names})
+    outcomes = {name: outcome(counts[name]) for name in names}
+    if brief:
+        answered = {name: what for name, what in outcomes.items() if what not in _NOT_ANSWERED}
+        outcomes = answered or outcomes
+    rows = operator_rows(outcomes)
     apart = [OperatorRow(name, (name,)) for name in names]
     table = _table_of_counts(report, rows, counts, not_called)
     if not every or len(rows) == len(apart):
@@ -139,16 +154,16 @@ def _table_of_counts(
     ]
     several = len(operators) != 1
     if several:
-        skipped = len(report.skipped)
-        others = [*([skipped] if skipped else []), report.not_run - skipped]
-        rows.append(row("all", report.counts, others))
+        names = [name for of in operators for name in of.operators]
+        others = [sum(of_kind[name] for name in names) for of_kind in not_called.values()]
+        rows.append(row("all", sum((counts[name] for name in names), Counter()), others))
     return doc.table(columns, rows, name="counts", total=several)
 
 
 def _run(report: Report) -> Iterator[doc.Block]:
     """Yield what was run and how long it took; where there is room, with what and when."""
     rows: list[tuple[str, doc.Text]] = [
-        ("tier", report.tier + (f", shard {report.shard} only" if report.shard else "")),
+        ("tier", phrases.selection(report)),
         ("time", phrases.duration(report)),
     ]
     if report.required:
@@ -171,6 +186,25 @@ def _run(report: Report) -> Iterator[doc.Block]:
     yield doc.Detail((doc.table(columns, files, name="list"),), title="Vectors and their digests")
 
 
+def _in_brief(report: Report) -> Iterator[tuple[str, doc.Text]]:
+    """Yield what a terminal says of sections that it leaves out."""
+    differing, alike = phrases.repeats(report.repeated or Repeatability(0))
+    failing, others = phrases.variations(report.variations)
+    said: dict[str, doc.Text] = {
+        "not run": phrases.left_out(report),
+        "unsupported": phrases.unsupported_in_brief(report),
+        "readings": "" if _is_remarkable(report) else phrases.readings_in_brief(report.readings),
+        "sums": "" if _is_remarkable(report) else phrases.element_types(report)[1],
+        "undefined": phrases.undefined_in_brief(report.undefined),
+        "accuracy": phrases.accuracy_in_brief(report.accuracy),
+        "repeated": "" if differing or failing else "; ".join(filter(None, [alike, *others])),
+        "required": doc.code(phrases.required(report)),
+        "time": phrases.duration(report),
+    }
+    yield from ((name, text) for name, text in said.items() if doc.plain(text))
+    yield "more", doc.code("--verbose")
+
+
 def _left_out(report: Report) -> Iterator[doc.Block]:
     """Yield what was not judged and why, and other notes."""
     deselected = phrases.left_out(report)
@@ -184,6 +218,9 @@ def _left_out(report: Report) -> Iterator[doc.Block]:
         yield doc.Paragraph(f"{number} not supported by the backend{counted}.")
         if names := phrases.without_support(report):
             yield doc.Paragraph(f"{names}.")
+
+
+def _notes(report: Report) -> Iterator[doc.Block]:
     for note in phrases.notes(report):
         yield doc.Paragraph(doc.Span(f"{note}.", "warn"))
 
@@ -247,7 +284,7 @@ def _failures(
         short="Failures",
         intro=f"{words.count(sum(counts), 'failing vector')} in "
         f"{words.count(len(counts), 'group')}: failures of the same cause, with the same message, "
-        "or that look alike, the largest first. "
+        "or that look alike, in the order of the causes, then the largest first. "
         "The example of a group is the one with the least data.",
     )
 
@@ -354,6 +391,11 @@ def _concentration(attribute: Concentration) -> doc.Table:
     return doc.table(columns, rows, name="heat", title=attribute.attribute)
 
 
+def _is_remarkable(report: Report) -> bool:
+    """Say whether the readings followed are inconsistent, or worth a warning."""
+    return bool(report.inconsistent or phrases.element_types(report)[0])
+
+
 def _readings(report: Report) -> doc.Section:
     warning, remark = phrases.element_types(report)
     blocks: list[doc.Block] = [doc.Paragraph(doc.Span(warning, "warn"))] if warning else []
@@ -365,6 +407,7 @@ def _readings(report: Report) -> doc.Section:
         short="Readings",
         intro="Where a document is silent or contradicts itself, every defensible reading "
         "conforms. This is how the backend reads them.",
+        on="all" if _is_remarkable(report) else "full",
     )
 
 
@@ -379,10 +422,11 @@ def _undefined(report: Report) -> doc.Section:
         for clause in report.undefined
     )
     return doc.Section(
-        "Where the documents define nothing",
+        "Undefined behaviour",
         (doc.Entries(("clause", "", "what the backend did"), entries),),
         name="undefined",
         intro="Anything but a crash conforms. This is what the backend did.",
+        on="full",
     )
 
 
@@ -430,6 +474,7 @@ def _accuracy(accuracy: Sequence[Accuracy]) -> doc.Section:
         intro="Of averages, norms and gradients; it changes no verdict. The bound holds for every "
         "sound order of summation; correct rounding is within half a ulp. Where addends cancel, an "
         "ulp is that of their magnitudes.",
+        on="full",
     )
 
 
@@ -483,6 +528,7 @@ def _slowest(report: Report) -> doc.Section | None:
         name="slowest",
         short="Slowest",
         intro=f"Of {report.backend_seconds:.1f} s in the backend.",
+        on="full",
     )
 
 
@@ -498,7 +544,8 @@ def _repeats(report: Report) -> doc.Section | None:
     blocks += [doc.Paragraph(doc.Span(aside, "quiet")) for aside in asides]
     if differing:
         blocks.append(shared_blocks.id_list(repeated.differing))
-    return doc.Section("Repeated calls", tuple(blocks), name="repeated")
+    on: Literal["all", "full"] = "all" if differing or failing else "full"
+    return doc.Section("Repeated calls", tuple(blocks), name="repeated", on=on)
 
 
 def _expectations(report: Report) -> doc.Section | None:
@@ -530,7 +577,7 @@ def _floors(report: Report) -> doc.Section | None:
         blocks.append(doc.listing(reasons))
         blocks += [doc.Paragraph(doc.code(lost), copied=True) for lost in support.lost[:_LOST]]
         blocks.append(shared_blocks.id_list(ids or _unsupported_ids(report)))
-    return doc.Section("Floors under what is supported", tuple(blocks), name="floors")
+    return doc.Section("Minimum supported", tuple(blocks), name="floors")
 
 
 def _unsupported_ids(report: Report) -> tuple[str, ...]:

@@ -214,7 +214,7 @@ def _undefined(comparison: Comparison) -> doc.Section:
         for backend in comparison.ran
     ]
     return doc.Section(
-        "Where the documents define nothing",
+        "Undefined behaviour",
         (_by_clause(comparison, did),),
         name="undefined",
         short="Undefined",
@@ -307,6 +307,6 @@ def _failures_of(backend: Release, failures: Mapping[str, Counter[Verdict]]) -> 
 
 
 def _cause(cause: Diagnosis) -> doc.Span:
-    """Return a likely cause in a line, with what fresh cases said of it."""
+    """Return a likely cause in a line, with what held-out cases said of it."""
     proof = "" if cause.proof is None else f" ({cause.proof})"
     return doc.Span(f"{cause.summary}{proof}.", "" if cause.is_known else "warn")

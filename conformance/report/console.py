@@ -1,4 +1,4 @@
-"""A document for a terminal; the conclusion stands last, next to the prompt."""
+"""A document for a terminal; the conclusion stands first, and last, next to the prompt."""
 
 from __future__ import annotations
 
@@ -28,29 +28,35 @@ _SIGNS = 2
 
 
 def render(
-    document: doc.Document, *, shown: int | None = None, width: int = WIDTH
+    document: doc.Document, *, shown: int | None = None, width: int = WIDTH, brief: bool = False
 ) -> RenderableType:
     """Return a document for a terminal of some width, with at most `shown` parts of a series."""
-    return _Renderer(shown, width).document(document)
+    return _Renderer(shown, width, brief=brief).document(document)
 
 
 class _Renderer:
-    def __init__(self, shown: int | None, width: int) -> None:
+    def __init__(self, shown: int | None, width: int, *, brief: bool) -> None:
         self._shown = shown
         self._width = width
+        self._on = {"all", "brief" if brief else "full"}
 
     def document(self, document: doc.Document) -> RenderableType:
         noun, name = document.subject
         chunks: list[list[RenderableType]] = []
+        head: list[RenderableType] = []
+        said = str(document.conclusion or "")
+        conclusion = _whole_line(said, f"bold {_STYLES[document.tone]}")
+        if said and name:
+            head.append(conclusion)
         if name:
-            chunks.append([Line.assemble(f"{noun} ", (name, "bold"))])
+            head.append(Line.assemble(f"{noun} ", (name, "bold")))
+        chunks.append(head)
         chunks += [[Line(alert, _STYLES["bad"])] for alert in document.alerts]
         for section in document.filled():
-            if section.on == "all":
+            if section.on in self._on:
                 chunks += self._section(section)
-        if document.conclusion:
-            style = f"bold {_STYLES[document.tone]}"
-            chunks.append([_whole_line(str(document.conclusion), style)])
+        if said:
+            chunks.append([conclusion])
         filled = [chunk for chunk in chunks if chunk]
         spaced = [part for chunk in filled for part in (*chunk, Line())]
         return Group(*spaced[:-1])

@@ -276,8 +276,8 @@ class Section:
     """Blocks under a title ("" for none), which an `intro` explains where there is room.
 
     `name` is its place in a page, `short` its title in a menu ("" if it is not there). `tone` is
-    that of the title. `on` says what has room for it: everything, pages (Markdown and HTML), or
-    HTML alone.
+    that of the title. `on` says what shows it: everything, a terminal in brief and nothing else,
+    everything but that ("full"), pages (Markdown and HTML), or HTML alone.
     """
 
     title: str
@@ -286,7 +286,7 @@ class Section:
     short: str = ""
     intro: Text = ""
     tone: Tone = ""
-    on: Literal["all", "pages", "html"] = "all"
+    on: Literal["all", "brief", "full", "pages", "html"] = "all"
 
 
 @dataclass(frozen=True, slots=True)

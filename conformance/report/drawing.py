@@ -26,7 +26,7 @@ class Mark:
 
 
 PADDING = Mark("·", "padding", "padding")
-OVERHANG = Mark("✕", "overhang", "warn")
+OVERHANG = Mark("✕", "partial last window", "warn")
 SKIPPED = Mark("○", "not read by the window", "quiet")
 UNDEFINED = Mark("?", "undefined", "undefined")
 WINDOW = Mark("┏━┓", "one window and its output", "chosen")

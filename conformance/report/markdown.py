@@ -26,7 +26,7 @@ def render(document: doc.Document, *, shown: int = 20) -> str:
     page.add(_head(document))
     level = 3 if document.conclusion else 2
     for section in document.filled():
-        if section.on != "html":
+        if section.on not in {"brief", "html"}:
             _add_section(page, section, level, shown)
     if document.footer:
         page.add([f"*{_inline(document.footer)}.*"])

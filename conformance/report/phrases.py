@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from conformance.dtypes import FLOATS, HALVES
 from conformance.literals import exact
 from conformance.operators import CLAUSES, disputed_clauses
 from conformance.record.report import (
+    Accuracy,
     Bias,
     ClauseReport,
     Expectations,
@@ -32,6 +34,8 @@ IDS = 3
 """Ids that are named where there may be thousands."""
 _DEPARTURES = 3
 """Readings that are named in the sentence that says whether a backend conforms."""
+_IN_WORDS = {"raised": "an exception"}
+"""Words for what a backend did where nothing is defined, where they are not those of reports."""
 _REASONS, _REASON = 5, 100
 """Reasons that are given for what is unsupported, and characters of each."""
 _PRINTED_LINES, _PRINTED_LENGTH = 16, 1500
@@ -39,32 +43,33 @@ _PRINTED_LINES, _PRINTED_LENGTH = 16, 1500
 
 def verdict(report: Report) -> Conclusion:
     """Return the sentence that says whether the backend conforms, with its denominators."""
-    run, total = len(report.results), len(report.results) + report.not_run
     unsupported, skipped = report.counts["unsupported"], len(report.skipped)
+    answered = len(report.results) - unsupported
     extensions = report.counts["accepted-invalid"] if report.allow_extensions else 0
+    conforming = f"{report.counts['conforms']:,} of {words.count(answered, 'answered vector')}"
+    said = [] if report.ok else [*report.problems, unstable(report).lower()]
+    if answered:
+        said.append(conforming if report.ok else f"{conforming} {_conform(answered)}")
     if report.ok:
         failing = sum(report.counts[verdict] for verdict in report.failing)
-        said = [
-            f"{report.counts['conforms']:,} of {total:,} vectors conform",
-            f"{words.count(failing, 'expected failure')}" if failing else "",
-            words.count(extensions, "extension") if extensions else "",
-            f"{unsupported:,} unsupported" if unsupported else "",
-            f"{skipped:,} skipped" if skipped else "",
-            f"{report.not_run - skipped:,} not run" if report.not_run > skipped else "",
-        ]
-        departures = departing(report)
-        sentence = ", ".join(filter(None, said))
-        return Conclusion("CONFORMS", f"{sentence}; {departures}" if departures else sentence)
-    problems = [*report.problems]
-    if wavering := unstable(report):
-        problems.append(wavering.lower())
-    if extensions:
-        problems.append(words.count(extensions, "extension"))
-    if not (report.support and report.support.strict):
-        problems += [f"{unsupported:,} unsupported"] if unsupported else []
-        problems += [f"{skipped:,} skipped"] if skipped else []
-    sentence = f"{'; '.join(problems)}; {run:,} of {total:,} vectors run"
-    return Conclusion("DOES NOT CONFORM", sentence, "" if report.complete else "INCOMPLETE")
+        said.append(words.count(failing, "expected failure") if failing else "")
+    said.append(words.count(extensions, "extension") if extensions else "")
+    if not (report.support and report.support.strict):  # whose problems say so
+        said += [f"{unsupported:,} unsupported"] if unsupported else []
+        said += [f"{skipped:,} skipped"] if skipped else []
+    unreached = _unreached(report)
+    said.append(f"{unreached:,} never reached" if unreached > 0 else "")
+    said += [selection(report), departing(report) if report.ok else ""]
+    return Conclusion(
+        "CONFORMS" if report.ok else "DOES NOT CONFORM",
+        "; ".join(filter(None, said)),
+        "" if report.ok or report.complete else "INCOMPLETE",
+    )
+
+
+def selection(report: Report) -> str:
+    """Return the tier that was run, and which part of it."""
+    return report.tier + (f", shard {report.shard} only" if report.shard else "")
 
 
 def departing(report: Report) -> str:
@@ -87,6 +92,10 @@ def departing(report: Report) -> str:
     return f"not by the default reading: {named}{more} (--require CLAUSE=READING)"
 
 
+def _conform(number: int) -> str:
+    return "conforms" if number == 1 else "conform"
+
+
 def left_out(report: Report) -> str:
     """Say how many vectors nobody asked for; empty if there are none."""
     deselected = report.not_run - max(_unreached(report), 0) - len(report.skipped)
@@ -97,16 +106,21 @@ def left_out(report: Report) -> str:
     return f"{words.count(deselected, 'vector')} left out by {', '.join(by[:-1])} or {by[-1]}"
 
 
+def without_any(report: Report) -> list[str]:
+    """Return the operators and gradients of which nothing that was run is supported."""
+    return [
+        name
+        for name, counts in report.counts_by_operator.items()
+        if 0 < counts.get("unsupported", 0) == sum(counts.values())
+    ]
+
+
 def without_support(report: Report) -> str:
     """Name the operators of which nothing that was run is supported; empty if there are none.
 
     A gradient is named where its operator is supported.
     """
-    none = [
-        name
-        for name, counts in report.counts_by_operator.items()
-        if 0 < counts.get("unsupported", 0) == sum(counts.values())
-    ]
+    none = without_any(report)
     operators = [name for name in none if not name.endswith(BACKWARD)]
     gradients = [name.removesuffix(BACKWARD) for name in none if name.endswith(BACKWARD)]
     said = []
@@ -119,6 +133,17 @@ def without_support(report: Report) -> str:
         number = words.count(len(alone), "more gradient" if operators else "gradient")
         said.append(which or f"{number} unsupported: of {listed(alone)}")
     return "; ".join(said)
+
+
+def unsupported_in_brief(report: Report) -> str:
+    """Say how many vectors are unsupported, and of how many operators all; empty if none are."""
+    unsupported = report.counts["unsupported"]
+    if not unsupported:
+        return ""
+    none = without_any(report)
+    named = listed(none) if len(none) <= IDS else f"{len(none)} operators and gradients"
+    whole = f": all of {named}" if none else ""
+    return f"{words.count(unsupported, 'vector')}{whole}"
 
 
 def notes(report: Report) -> list[str]:
@@ -258,7 +283,39 @@ def _types_needing(report: Report, clause: str, reading: str) -> Collection[str]
 def behaviours(undefined: UndefinedReport) -> str:
     """Return what was done where a clause leaves something undefined, the commonest first."""
     ordered = sorted(undefined.counts.items(), key=lambda item: -item[1])
-    return ", ".join(f"{behaviour} {n:,}" for behaviour, n in ordered)
+    return ", ".join(f"{_IN_WORDS.get(how, how)} {n:,}" for how, n in ordered)
+
+
+def readings_in_brief(clauses: Iterable[ClauseReport]) -> str:
+    """Return which reading of each clause is followed: `CLAUSE=READING`, as --require takes it."""
+    said = []
+    for clause in clauses:
+        mark, details, _ = reading(clause)
+        said.append(f"{clause.clause}={mark}" + (f" ({details})" if details else ""))
+    return ", ".join(said)
+
+
+def undefined_in_brief(clauses: Iterable[UndefinedReport]) -> str:
+    """Return what was done where nothing is defined, but for what is unsupported."""
+    answered = [
+        replace(clause, counts={how: n for how, n in clause.counts.items() if how != "unsupported"})
+        for clause in clauses
+    ]
+    return "; ".join(f"{each.clause} {behaviours(each)}" for each in answered if each.counts)
+
+
+def accuracy_in_brief(measured: Sequence[Accuracy]) -> str:
+    """Return the share of results that are correctly rounded, and the worst of the others."""
+    right = [each.dtype for each in measured if each.correctly_rounded == 1]
+    said = [
+        f"{each.dtype} {100 * each.correctly_rounded:.2f} % correctly rounded, worst "
+        f"{each.worst_ulp:.3g} ulp, {each.worst_of_bound:.3g} of the bound"
+        for each in measured
+        if each.correctly_rounded != 1
+    ]
+    if right:
+        said.append(f"{listed(right)} {'all ' if said else ''}correctly rounded")
+    return "; ".join(said)
 
 
 class Naming(NamedTuple):
@@ -392,10 +449,10 @@ def floors(report: Report) -> Iterator[tuple[str, str, bool | None]]:
         needed = floor.needed(vectors)
         if report.floors_judged:
             more = f", {needed:,} needed" if supported < needed else ""
-            yield f"floor {floor}", f"{said}{more}", supported >= needed
+            yield f"minimum supported {floor}", f"{said}{more}", supported >= needed
         else:
             why = "merge judges shards" if report.complete else "the run is incomplete"
-            yield f"floor {floor}", f"not judged, since {why}; {said} here", None
+            yield f"minimum supported {floor}", f"not judged, since {why}; {said} here", None
     if support.baseline:
         lost = len(support.lost)
         others = support.conforming - support.kept - lost

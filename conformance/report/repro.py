@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
+from conformance.cases.minimize import polished
+from conformance.dtypes import name_of
 from conformance.literals import array_expression, exact
 from conformance.operators import OPERATORS, as_called
 from conformance.record.report import RETURNED, Result
+from conformance.record.why import WrongType
 from conformance.vector import Case, own_inputs
 
 _WIDTH = 79
@@ -21,8 +26,11 @@ def script(case: Case, result: Result, *, backend: str, path: str = "") -> str:
     """Return a script that computes `case` with a backend and prints what is wrong.
 
     `backend` is a name as load_backend takes it. Small inputs are written out; larger ones are
-    read from the vector file at `path` unless that is empty.
+    read from the vector file at `path` unless that is empty. Where the type of an output is wrong,
+    the call is one of as few cells as the operator takes, with the same words and flags.
     """
+    if isinstance(result.why, WrongType):
+        case = _smallest(_Typed(case.operator, name_of(case.data.dtype), _words(case), case))
     if path and any(array.size > _SMALL for array in case.inputs):
         lines = [*_from_file(case, path)]
         inputs = "[array.copy() for array in inputs]"
@@ -45,6 +53,31 @@ def large_script(result: Result, *, backend: str) -> str:
         f"got = backend({_code(result.operator)}, recipe.inputs(), recipe.case.attributes)",
     ]
     return "\n".join([*lines, *_evidence(result)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """What the type of an output may depend on, and a `case` with it."""
+
+    operator: str
+    dtype: str
+    words: tuple[tuple[str, Any], ...]
+    case: Case = field(compare=False)
+
+
+def _words(case: Case) -> tuple[tuple[str, Any], ...]:
+    """Return the attributes that are no lists of numbers."""
+    return tuple((key, n) for key, n in case.attributes.items() if not isinstance(n, list))
+
+
+@lru_cache(maxsize=256)
+def _smallest(typed: _Typed) -> Case:
+    """Return a case of one cell, or as few as there may be, in which the type is the same."""
+
+    def is_like(other: Case) -> bool:
+        return name_of(other.data.dtype) == typed.dtype and _words(other) == typed.words
+
+    return polished(typed.case, is_like)
 
 
 def _from_file(case: Case, path: str) -> Iterator[str]:

@@ -28,7 +28,7 @@ _VERDICT_TONES: dict[Verdict, doc.Tone] = {"conforms": "good", "unsupported": "w
 _SHORT = {
     "conforms": "con-\nforms",
     "mismatch": "mis-\nmatch",
-    "accepted-invalid": "acc.\ninvalid",
+    "accepted-invalid": "invalid\naccept.",
     "unsupported": "unsup-\nported",
 }
 _TONES: dict[str, doc.Tone] = {"inconsistent": "bad", "split": "warn", "followed": "good"}
@@ -88,7 +88,7 @@ def failure(result: Result, script: str = "") -> tuple[doc.Block, ...]:
             rows.append((name, doc.Code(value)))
         else:
             rows.append((name, doc.Span(value, "bad" if name == "what" else "", code=True)))
-    again = (doc.Code(script, "python", "to see it again"),) if script else ()
+    again = (doc.Code(script, "python", "to reproduce"),) if script else ()
     return (
         doc.Paragraph(doc.Span(result.id, "strong", code=True), copied=True),
         doc.Facts(tuple(rows)),
@@ -123,7 +123,9 @@ def cause(
     if example:
         asides.append(replace(_aside("example ", doc.code(example)), copied=True))
     if diagnosis.smallest:
-        asides.append(replace(_aside("small call ", doc.code(diagnosis.smallest)), copied=True))
+        asides.append(
+            replace(_aside("minimal reproducer ", doc.code(diagnosis.smallest)), copied=True)
+        )
     if diagnosis.alternatives:
         asides.append(_aside("reproduced as well by ", *codes(diagnosis.alternatives, ", ")))
     if diagnosis.contradicted:

@@ -22,7 +22,7 @@ def cluster():
 
 
 def of_run(report):
-    """Return what reports of one run have in common, however fresh cases were searched."""
+    """Return what reports of one run have in common, however held-out cases were searched."""
     searches = tuple(replace(each, proof=None) for each in report.diagnoses)
     results = tuple(report.results)
     return comparable(report, slowest=(), diagnoses=searches, results=results)

@@ -1,5 +1,7 @@
 """Failures in groups."""
 
+from dataclasses import replace
+
 import pytest
 from support.arbitrary_reports import made
 from support.arbitrary_reports import result as plain_result
@@ -147,3 +149,13 @@ def test_operators_that_fail_throughout_have_nothing_in_common():
     """Each has a group of its own."""
     wrong = [result(n, "mismatch", worst=WORST, operator=n) for n in ("AvgPool-1", "MaxPool-1")]
     assert len(failure_groups(made(*wrong))) == 2
+
+
+def test_groups_are_in_the_order_of_their_causes():
+    """So that their numbers go with those of the causes; groups without a cause are last."""
+    of = {"a": "bc", "b": "d"}
+    wrong = [result(name, "mismatch", worst=WORST) for name in "bcd"]
+    other = [result(name, "mismatch", why=WrongShape((1,), ((2,),))) for name in "efg"]
+    causes = tuple(cause(fault, *ids) for fault, ids in of.items())
+    groups = failure_groups(replace(made(*other, *wrong), diagnoses=causes))
+    assert [[link.number for link in group.causes] for group in groups] == [[1], [2], []]

@@ -58,7 +58,7 @@ class TestFloor:
     @pytest.mark.parametrize("text", ["", "x", "-1", "0", "0%", "101%", "5.5", "9%,", "1e3", True])
     def test_anything_else_is_refused(self, text):
         """The message says what is allowed."""
-        with pytest.raises(UsageError, match=r"^no floor .*: (a floor is|it has to be)"):
+        with pytest.raises(UsageError, match=r"^no minimum .*: (a minimum is|it has to be)"):
             floor_named(text)
 
     @given(st.integers(1, 1000), st.integers(1, 1000))
@@ -74,9 +74,9 @@ class TestMinSupported:
     @pytest.mark.parametrize(
         ("floor", "said"),
         [
-            ("6", "below the floor 6: 5 of 10 supported"),
-            ("50.1%", "below the floor 50.1%: 5 of 10 supported"),
-            ("40%,AvgPool-1", "below the floor 40%,AvgPool-1: 3 of 8 supported"),
+            ("6", "below the minimum supported 6: 5 of 10 supported"),
+            ("50.1%", "below the minimum supported 50.1%: 5 of 10 supported"),
+            ("40%,AvgPool-1", "below the minimum supported 40%,AvgPool-1: 3 of 8 supported"),
         ],
     )
     def test_missed(self, floor, said):
@@ -92,7 +92,10 @@ class TestMinSupported:
     @pytest.mark.parametrize(
         ("options", "said"),
         [
-            ({"min_supported": "11"}, "the floor 11 is out of reach: 10 vectors are selected"),
+            (
+                {"min_supported": "11"},
+                "the minimum supported 11 is out of reach: 10 vectors are selected",
+            ),
             ({"min_supported": "9%,MaxPool-1", "operators": "AvgPool-1"}, "no vector of MaxPool-1"),
             ({"min_supported": "9%,MaxPool"}, "MaxPool"),
             ({"min_supported": "6", "select": "/01", "shard": "1/2"}, "out of reach: 2 vectors"),

@@ -152,9 +152,12 @@ class TestFloors:
     @pytest.mark.parametrize(
         ("options", "problem"),
         [
-            ({"min_supported": "50%"}, "below the floor 50%: 3 of 7 supported"),
+            ({"min_supported": "50%"}, "below the minimum supported 50%: 3 of 7 supported"),
             ({"min_supported": "2,AvgPool-1"}, None),
-            ({"min_supported": "3,AvgPool-1"}, "below the floor 3,AvgPool-1: 2 of 6 supported"),
+            (
+                {"min_supported": "3,AvgPool-1"},
+                "below the minimum supported 3,AvgPool-1: 2 of 6 supported",
+            ),
             ({"strict_unsupported": True}, "4 skipped, which none may be"),
         ],
     )

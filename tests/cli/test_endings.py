@@ -120,8 +120,8 @@ class TestStreams:
     def test_a_terminal_without_columns_is_written_to(self, folder, columns):
         """Some say that they have none; the last line is whole."""
         got = shell(folder, '"$@"', "check", "numpy", "AvgPool-1.h5", COLUMNS=columns)
-        assert got.stdout.splitlines()[0] == "backend numpy"
-        assert got.stdout.splitlines()[-1] == "CONFORMS: 5 of 5 vectors conform"
+        assert got.stdout.splitlines()[1] == "backend numpy"
+        assert got.stdout.splitlines()[-1] == "CONFORMS: 5 of 5 answered vectors; standard"
 
 
 class TestFullDisk:

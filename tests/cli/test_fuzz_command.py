@@ -40,7 +40,7 @@ def test_something_found_exits_1_and_is_shown(found):
     assert done.exit_code == 1
     assert "Likely cause" in done.output
     assert "fault last-channel-unwritten" in done.output
-    assert "# to see it again\nimport numpy as np" in done.output
+    assert "# to reproduce\nimport numpy as np" in done.output
     assert done.output.splitlines()[-1] == "FOUND 1 cause in 40 cases"
     assert (folder / ".conformance" / "fuzz").is_dir()
     assert run("check", f"{HERE}:wrong", folder / "found.h5", "--in-process").exit_code == 1

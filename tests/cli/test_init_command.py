@@ -99,8 +99,8 @@ class TestStartingAdapter:
         if shutil.which("cc") is None:
             pytest.skip("there is no C compiler")
         first = run("init", "exec:./my_kernel")
-        made = f"remove {EXPECTED} and {WORKFLOW}"
-        end = f"next: call your engine in my_kernel.c, compile it, {made}, and run this again"
+        again = "conformance init exec:./my_kernel --tier standard --renew"
+        end = f"next: call your engine in my_kernel.c, compile it, and then {again}"
         assert first.stdout.splitlines()[-1] == end
         for name in (EXPECTED, WORKFLOW, "my_kernel"):
             (project / name).unlink()
@@ -115,7 +115,7 @@ class TestStartingAdapter:
         assert run("init", "my_backend.py:pool").exit_code == 0
         path = project / "my_backend.py"
         path.write_text(path.read_text().replace('== "norm"', '!= "a norm"'))
-        assert "below the floor 4" in again().stdout.splitlines()[-1]
+        assert "below the minimum supported 4" in again().stdout.splitlines()[-1]
 
     def test_an_adapter_has_the_name_that_the_backend_has(self, project):
         assert run("init", "my_backend.py:pool").exit_code == 0
@@ -183,6 +183,7 @@ class TestExistingBackend:
         got = run("init", "backends.py:upper")
         assert got.exit_code == 0
         assert "DOES NOT CONFORM: 1 mismatch" in got.stdout
+        assert "fault same-lower-as-upper" in got.stdout
         assert "\ncause same-lower-as-upper # found: " in (project / EXPECTED).read_text()
         assert (project / "backends.py").read_text() == before
         assert again().exit_code == 0
@@ -233,6 +234,32 @@ class TestExistingBackend:
         assert got.exit_code == 2
         assert "b.py:backend: nothing that was computed conforms: no workflow" in got.stderr
         assert not (project / EXPECTED).exists()
+
+
+class TestRenew:
+    def test_expected_failures_and_floor_follow_what_the_backend_does_now(self, project, again):
+        """What somebody wrote stays: a reason, and a step of the workflow."""
+        write_backends(project)
+        assert run("init", "backends.py:upper").exit_code == 0
+        expected, flow = project / EXPECTED, project / WORKFLOW
+        (line,) = [each for each in expected.read_text().splitlines() if each.startswith("cause")]
+        mine = f"{line.partition(' #')[0]} # bug 12"
+        expected.write_text(expected.read_text().replace(line, mine))
+        flow.write_text(flow.read_text().replace("--min-supported 5", "--min-supported 3") + "#me")
+        assert run("init", "backends.py:upper").exit_code == 2
+        assert run("init", "backends.py:upper", "--renew").exit_code == 0
+        assert mine in expected.read_text()
+        assert "--min-supported 5 " in flow.read_text()
+        assert flow.read_text().endswith("#me")
+        assert again().exit_code == 0
+
+    def test_a_workflow_without_a_floor_stays_as_it_is(self, project):
+        path = project / WORKFLOW
+        path.parent.mkdir(parents=True)
+        path.write_text("mine")
+        got = run("init", "numpy", "--renew")
+        assert (got.exit_code, path.read_text()) == (2, "mine")
+        assert "no line --min-supported NUMBER to bring up to date" in got.stderr
 
 
 @pytest.fixture

@@ -19,6 +19,8 @@ from conformance.cli.report_files import write_reports
 from conformance.errors import UsageError
 from conformance.record import jsonl
 
+FAULTY = "DOES NOT CONFORM: 1 mismatch; 4 of 5 answered vectors conform; standard"
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -42,14 +44,21 @@ class TestReport:
         got = run("report", folder / "faulty.json")
         assert got.exit_code == 0
         assert "AvgPool-1: wrong values in 1 vector" in got.stdout
-        assert got.stdout.endswith("DOES NOT CONFORM: 1 mismatch; 5 of 5 vectors run\n")
-        assert "# to see it again" not in got.stdout
+        assert got.stdout.endswith(f"{FAULTY}\n")
+        assert "# to reproduce" not in got.stdout
+
+    def test_verbose_shows_what_is_left_out_in_brief(self, folder):
+        """The tables of readings and accuracy, and what was done where nothing is defined."""
+        brief = run("report", folder / "faulty.json").stdout
+        whole = run("report", folder / "faulty.json", "--verbose").stdout
+        assert ("more" in brief, "Accuracy of results that conform" in brief) == (True, False)
+        assert "Accuracy of results that conform" in whole
 
     def test_vectors_add_a_script(self, folder):
         """If they are those of the run."""
         vectors = folder / "AvgPool-1.h5"
         got = run("report", folder / "faulty.json", "--vectors", vectors)
-        assert "# to see it again" in got.stdout
+        assert "# to reproduce" in got.stdout
 
     def test_other_vectors_are_refused(self, folder, tmp_path):
         """Their drawings would be of something else."""
@@ -124,7 +133,7 @@ class TestMerge:
         """Written and shown; the exit code is its verdict."""
         got = run("merge", folder / "shard2.json", folder / "shard1.json", "--json", tmp_path / "m")
         assert got.exit_code == 1
-        assert got.stdout.endswith("DOES NOT CONFORM: 1 mismatch; 5 of 5 vectors run\n")
+        assert got.stdout.endswith(f"{FAULTY}\n")
         merged, whole = jsonl.read(tmp_path / "m"), jsonl.read(folder / "faulty.json")
         assert [each.id for each in merged.results] == [each.id for each in whole.results]
         assert (merged.readings, merged.shard) == (whole.readings, "")

@@ -88,7 +88,7 @@ def test_an_output_with_exchanged_axes_is_named():
         return output.swapaxes(-1, -2) if output.ndim > 3 else output
 
     cause = first_cause(backend, "AvgPool-1")
-    assert cause.summary.endswith("as if the last two axes of the output were exchanged")
+    assert cause.summary.endswith("the last two axes of the output are exchanged")
 
 
 @pytest.mark.slow("other faults are named in the same way")
@@ -100,7 +100,7 @@ def test_integers_that_come_as_another_type_are_named():
         return outputs.astype(np.float32) if outputs.dtype.kind in "iu" else outputs
 
     cause = first_cause(backend, "MaxPool-1")
-    assert cause.summary.endswith("as if an output of integers were float32")
+    assert cause.summary.endswith("an output of integers is float32")
 
 
 @pytest.mark.slow("other faults are named in the same way")
@@ -113,9 +113,7 @@ def test_integers_that_pass_through_a_type_are_said_to_pass_through_no_narrower_
 
     probes = [v for v in light_probes("MaxPool-1") if v.case.data.dtype == np.int64]
     cause = api.check(backend, probes).diagnoses[0]
-    assert cause.summary.endswith(
-        "as if results that are integers were converted to float64 and back"
-    )
+    assert cause.summary.endswith("results that are integers are converted to float64 and back")
 
 
 @pytest.mark.parametrize(
@@ -123,9 +121,9 @@ def test_integers_that_pass_through_a_type_are_said_to_pass_through_no_narrower_
     one_in(
         3,
         [
-            (lambda output: output + 0.5, "results were 0.5 more"),
-            (lambda output: output * 0.75, "results were 0.75 times as large"),
-            (lambda output: np.minimum(output, 3), "results were at most 3"),
+            (lambda output: output + 0.5, "results are 0.5 more"),
+            (lambda output: output * 0.75, "results are 0.75 times as large"),
+            (lambda output: np.minimum(output, 3), "results are at most 3"),
         ],
     ),
 )
@@ -136,12 +134,12 @@ def test_numbers_that_wrong_elements_have_in_common_are_named(change, words):
         outputs = np.asarray(evaluate(operator, inputs, attributes))
         return change(outputs.astype(np.float64)).astype(outputs.dtype)
 
-    assert first_cause(backend, "AvgPool-1").summary.endswith(f"as if {words}")
+    assert first_cause(backend, "AvgPool-1").summary.endswith(words)
 
 
 def test_a_fault_of_other_operators_does_not_stand_for_what_atoms_enumerate():
     """The catalogue rounds the cells of norms: those of averages are said by an atom alone."""
-    of_norms, said = fault_named("norm-of-cells-in-float16"), "as if cells were rounded to float16"
+    of_norms, said = fault_named("norm-of-cells-in-float16"), "cells are rounded to float16"
     assert of_norms.summary == said
     candidates = Candidates([of_norms])
     for operator, by_atoms in (("AvgPool-1", True), ("ONNX-LpPool-22", False)):
@@ -175,7 +173,7 @@ def test_a_fault_in_some_elements_alone_is_named_with_these():
         return output
 
     assert first_cause(backend, "AvgPool-1").summary.endswith(
-        "wrong values in channels from 1 on: they are as if results were 0.5 more"
+        "wrong values in channels from 1 on: they are those of this fault: results are 0.5 more"
     )
 
 
@@ -199,4 +197,4 @@ def test_indices_have_faults_of_their_own():
         return values, indices.astype(np.int8).astype(indices.dtype)
 
     cause = first_cause(backend, "MaxPool-8")
-    assert cause.summary.endswith("as if indices were kept in int8")
+    assert cause.summary.endswith("indices are kept in int8")

@@ -24,7 +24,7 @@ from conformance.vector import Case
 
 
 def diagnosed(backend, *operators, every=3):
-    """Return the diagnoses of a backend that was asked about fresh cases."""
+    """Return the diagnoses of a backend that was asked about held-out cases."""
     return api.check(backend, light_probes(*operators)[::every]).diagnoses
 
 
@@ -44,7 +44,7 @@ def altered(change, *, when):
     "name", one_in(3, ["same-lower-as-upper", "not-divided", "maximum-from-zero"])
 )
 def test_a_fault_that_is_there_is_confirmed(name):
-    """On as many fresh cases as are needed, all as predicted; a small call shows it."""
+    """On as many held-out cases as are needed, all as predicted, with a minimal reproducer."""
     fault = fault_named(name)
     first = diagnosed(faulty(fault), *fault.operators[:1])[0]
     assert first.faults == (name,)
@@ -220,7 +220,7 @@ def test_zero_that_is_accepted_where_less_is_refused_is_told_by_its_number():
 
 
 def test_a_run_of_invalid_vectors_alone_has_causes_too():
-    """Fresh cases are made of valid vectors that were not run; gradients accept the same."""
+    """Held-out cases are made of valid vectors that were not run; gradients accept the same."""
     operators = ["MaxPool-8", "MaxPool-8-backward"]
     (cause,) = api.check(no_dilation_as_one, operators=operators, select="*invalid*").diagnoses
     assert cause.behaviour == "a dilation of 0 accepted, in gradients too"
@@ -249,7 +249,7 @@ def test_a_fault_is_said_of_the_operators_that_have_it():
 
 @pytest.mark.slow("it is held against operators in which no vector shows it")
 def test_a_fault_is_held_against_all_that_conforms():
-    """Also against vectors that it was not made of, and that no fresh case is like."""
+    """Also against vectors that it was not made of, and that no held-out case is like."""
     fault = fault_named("strides-ignored")
     wrong = faulty(fault)
 
@@ -319,5 +319,5 @@ def test_exceptions_are_told_by_a_rule():
 def test_a_fault_of_what_is_refused_when_it_is_computed_shows_nowhere():
     """There is no norm of p = 0, under any fault."""
     case = Case("1", "ONNX-GlobalLpPool-22", {"p": 0}, (np.ones((1, 1, 3), np.float32),))
-    fault = by_words()["as if results were negated"]
+    fault = by_words()["results are negated"]
     assert not Predictions(lambda _: {}).fails(planted(fault), vector_of(case))

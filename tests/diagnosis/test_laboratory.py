@@ -1,4 +1,4 @@
-"""The live backend under experiment: fresh cases, and what it makes of them."""
+"""The live backend under experiment: held-out cases, and what it makes of them."""
 
 from itertools import islice
 
@@ -47,7 +47,7 @@ def test_fresh_cases_differ_from_each_other_and_from_the_bases():
 
 
 def test_a_case_that_breaks_a_rule_is_made_of_valid_ones():
-    """Fresh cases near an invalid call are invalid calls, of the same rule and of others."""
+    """Held-out cases near an invalid call are invalid calls, of the same rule and of others."""
     broken = Case(
         "broken",
         "AvgPool-1",

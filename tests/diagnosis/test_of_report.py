@@ -145,7 +145,7 @@ def test_exceptions_that_a_reading_allows_are_no_search():
     [
         ("none", []),
         (False, []),
-        ("seen", ["not confirmed: the backend was not asked about fresh cases"]),
+        ("seen", ["not confirmed: the backend was not asked about held-out cases"]),
     ],
 )
 def test_causes_are_left_out_or_not_asked_about_if_told_so(diagnose, proofs):
@@ -170,7 +170,7 @@ def test_stored_results_cannot_be_asked(tmp_path):
     )
     (cause, *_) = report.diagnoses
     assert cause.faults == ("maximum-from-zero",)
-    assert str(cause.proof) == "not confirmed: stored results cannot be asked about fresh cases"
+    assert str(cause.proof) == "not confirmed: stored results cannot be asked about held-out cases"
 
 
 @pytest.mark.slow("state has tests of its own")
@@ -192,7 +192,7 @@ def test_what_depends_on_earlier_calls_is_no_arithmetic():
 
 
 def test_failures_that_are_right_when_called_again_are_told():
-    """What varies without any rule is said to vary: fresh cases tell nothing of it."""
+    """What varies without any rule is said to vary: held-out cases tell nothing of it."""
     calls = Counter()
 
     def backend(operator, inputs, attributes):

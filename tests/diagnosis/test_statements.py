@@ -5,7 +5,7 @@ from dataclasses import replace
 from support.fakes import pool, ramp, vector
 from support.samples import sample
 
-from conformance.diagnosis.statements import Failures, caused, united
+from conformance.diagnosis.statements import Failures, by_failures, caused, united
 from conformance.faults import fault_named
 from conformance.record.report import Diagnosis, Proof, WrongCalls
 
@@ -89,3 +89,11 @@ def test_causes_of_reports_of_before_are_joined_by_the_faults_that_they_name():
     by = f"reproduced bit for bit by: {fault_named('same-lower-as-upper').summary}"
     assert [each.summary for each in joined] == [f"2 of 4 failures are {by}", rule.summary]
     assert joined[1].name == rule.summary
+
+
+def test_causes_of_more_failures_come_first_and_those_of_none_not_at_all():
+    """What is unknown is last, however many failures it has."""
+    few, many = (Diagnosis("", ("f",), n, n, 9) for n in (2, 5))
+    none = Diagnosis("", (), 0, 0, 9, kind="state")
+    unknown = Diagnosis("", (), 7, 0, 9, kind="unknown")
+    assert by_failures([unknown, none, few, many]) == [many, few, unknown]

@@ -1,4 +1,4 @@
-"""A supposed cause and its fresh cases: what confirms it and what refutes it."""
+"""A supposed cause and its held-out cases: what confirms it and what refutes it."""
 
 import numpy as np
 from support.fakes import pool, ramp, vector

@@ -66,7 +66,7 @@ ROWS = {
     "pads-too-short": (
         short_pads,
         ("AvgPool-1", "MaxPool-8"),
-        f"{TOO_FEW}, where what is wrong with it is one entry too few",
+        f"{TOO_FEW}, where what is wrong with it is list too short",
     ),
     "strides-swapped": (
         faulty(fault_named("strides-reversed")),
@@ -89,7 +89,7 @@ SOME_SLOW = [
 
 @pytest.mark.parametrize(("backend", "operators", "words"), SOME_SLOW)
 def test_one_mistake_is_one_cause_of_several_operators(backend, operators, words):
-    """It explains every failure, and fresh cases of all of the operators confirm it."""
+    """It explains every failure, and held-out cases of all of the operators confirm it."""
     report = check(backend, operators=operators, tier="smoke", variations="none")
     (cause,) = report.diagnoses
     assert f"by: {words}" in cause.summary

@@ -83,7 +83,7 @@ def test_a_condition_leaves_other_calls_alone():
 
 def test_a_window_without_a_cell_may_give_to_a_place_of_another_plane():
     """Its taps are at -1 and 2, and at -1 and 1: place 2 + 1 of the tensor, from its plane on."""
-    said = "as if windows without a cell gave to the place in memory of their first tap from 0 on"
+    said = "windows without a cell give to the place in memory of their first tap from 0 on"
     given = {"kernel": [2, 2], "strides": [1, 1], "pads_begin": [1, 1], "pads_end": [1, 1]}
     inputs = np.array([[[[5]], [[7]]]], np.float32), ramp(1, 2, 2, 1)
     called = faulty(by_words()[said])("MaxPool-8-backward", inputs, given | {"dilations": [3, 2]})

@@ -36,60 +36,60 @@ SLIDES = "what a window can slide"
 @pytest.mark.parametrize(
     ("words", "row", "kernel", "expected"),
     [
-        ("results were at least -1", [-5, 3], 1, [-1, 3]),
-        ("results were without their sign", [-5, 3], 1, [5, 3]),
-        ("results were kept in the range of int8", [-500, 3, 500], 1, [-128, 3, 127]),
-        ("results were cut off to integers", [-1.5, 1.5], 1, [-1, 1]),
-        ("results were rounded to float16", [2049, 3], 1, [2048, 3]),
+        ("results are at least -1", [-5, 3], 1, [-1, 3]),
+        ("results are without their sign", [-5, 3], 1, [5, 3]),
+        ("results are kept in the range of int8", [-500, 3, 500], 1, [-128, 3, 127]),
+        ("results are cut off to integers", [-1.5, 1.5], 1, [-1, 1]),
+        ("results are rounded to float16", [2049, 3], 1, [2048, 3]),
         (
-            "results were the largest number where they are infinity",
+            "results are the largest number where they are infinity",
             [INF],
             1,
             [3.4028234663852886e38],
         ),
-        ("cells were 0 where they are NaN", [NAN, -1], 2, [0]),
-        ("cells were minus infinity where they are NaN", [NAN, -1], 2, [-1]),
-        ("cells that are NaN were left out", [NAN, -1], 2, [-1]),
-        ("cells that come last in their window were left out", [1, 2, 3], 2, [1, 2]),
-        ("the result were the smallest cell of its window", [2, 1, 3], 2, [1, 1]),
-        ("the result were the last cell of its window", [2, 1, 3], 2, [1, 3]),
-        ("the result were the middle cell of its window", [3, 1, 2], 3, [1]),
+        ("cells are 0 where they are NaN", [NAN, -1], 2, [0]),
+        ("cells are minus infinity where they are NaN", [NAN, -1], 2, [-1]),
+        ("cells that are NaN are left out", [NAN, -1], 2, [-1]),
+        ("cells that come last in their window are left out", [1, 2, 3], 2, [1, 2]),
+        ("the result is the smallest cell of its window", [2, 1, 3], 2, [1, 1]),
+        ("the result is the last cell of its window", [2, 1, 3], 2, [1, 3]),
+        ("the result is the middle cell of its window", [3, 1, 2], 3, [1]),
         (
-            "a cell took the place of the one before unless that is larger",
+            "a cell takes the place of the one before unless that is larger",
             [NAN, 1, NAN],
             2,
             [1, NAN],
         ),
-        ("a cell took the place of the first only if it is larger", [NAN, 1, NAN], 2, [NAN, 1]),
+        ("a cell takes the place of the first only if it is larger", [NAN, 1, NAN], 2, [NAN, 1]),
         (
-            "a cell took the place of another only if its magnitude is larger",
+            "a cell takes the place of another only if its magnitude is larger",
             [-3, 2, 1],
             2,
             [-3, 2],
         ),
-        ("floating-point numbers were compared as signed integers", [-1, -2], 2, [-2]),
+        ("floating-point numbers are compared as signed integers", [-1, -2], 2, [-2]),
         (
-            "a maximum started from that of the window before it in its row",
+            "a maximum starts from that of the window before it in its row",
             [3, 1, 4],
             1,
             [3, 3, 4],
         ),
-        ("a maximum started from the first cell of its plane", [3, 1, 4], 1, [3, 3, 4]),
+        ("a maximum starts from the first cell of its plane", [3, 1, 4], 1, [3, 3, 4]),
     ],
 )
 def test_faults_of_a_maximum(words, row, kernel, expected):
     """Other numbers are compared, they are compared in another way, or another one is returned."""
-    np.testing.assert_array_equal(pooled(f"as if {words}", "MaxPool-1", row, kernel), expected)
+    np.testing.assert_array_equal(pooled(words, "MaxPool-1", row, kernel), expected)
 
 
 @pytest.mark.parametrize(
     ("words", "row", "expected"),
     [
-        ("integers were converted to int8 and back before they are compared", [200, 1], [1]),
-        ("results that are integers were kept in the range of int8", [200, 1], [127]),
-        ("signed and unsigned integers were compared as the others", [-1, 1], [-1]),
+        ("integers are converted to int8 and back before they are compared", [200, 1], [1]),
+        ("results that are integers are kept in the range of int8", [200, 1], [127]),
+        ("signed and unsigned integers are compared as the others", [-1, 1], [-1]),
         (
-            "results that are integers were converted to float32 and back, the largest at most",
+            "results that are integers are converted to float32 and back, the largest at most",
             [2**31 - 1, 2**24 + 1],
             [2**31 - 1],
         ),
@@ -97,45 +97,45 @@ def test_faults_of_a_maximum(words, row, kernel, expected):
 )
 def test_faults_of_integers(words, row, expected):
     """They wrap, are kept in a range, or are compared with another sign."""
-    assert pooled(f"as if {words}", "MaxPool-1", row, 2, "int32") == expected
+    assert pooled(words, "MaxPool-1", row, 2, "int32") == expected
 
 
 @pytest.mark.parametrize(
     ("words", "row", "kernel", "expected"),
     [
-        ("sums were rounded to float16 before the division", [65504, 65504], 2, [INF]),
-        ("sums were 0 where they are negative before the division", [-1, -2, 4], 2, [0, 1]),
-        ("running sums were 0 where they are negative", [-2, 4], 2, [2]),
-        ("running sums were rounded to float16", [2048, 1, 1, 2], 4, [512.5]),
-        ("sums were multiplied by reciprocals cut off to 8 bits", [3, 3, 3], 3, [2.98828125]),
-        ("cells that are 0 were left out of divisors", [0, 4], 2, [4]),
-        ("cells that are negative were left out of sums", [-2, 4], 2, [2]),
-        ("cells that are NaN were left out of sums and divisors", [NAN, 4], 2, [4]),
-        ("cells that come first in their window were added twice", [1, 3], 2, [2.5]),
-        ("the result were the sum of its window", [1, 3], 2, [4]),
-        ("the result were the largest cell of its window", [1, 3], 2, [3]),
-        ("a sum started from that of the window before it in its row", [1, 3, 5], 2, [2, 6]),
-        ("sums were slid along the last axis, in its own type", [INF, 1], 1, [INF, NAN]),
+        ("sums are rounded to float16 before the division", [65504, 65504], 2, [INF]),
+        ("sums are 0 where they are negative before the division", [-1, -2, 4], 2, [0, 1]),
+        ("running sums are 0 where they are negative", [-2, 4], 2, [2]),
+        ("running sums are rounded to float16", [2048, 1, 1, 2], 4, [512.5]),
+        ("sums are multiplied by reciprocals cut off to 8 bits", [3, 3, 3], 3, [2.98828125]),
+        ("cells that are 0 are left out of divisors", [0, 4], 2, [4]),
+        ("cells that are negative are left out of sums", [-2, 4], 2, [2]),
+        ("cells that are NaN are left out of sums and divisors", [NAN, 4], 2, [4]),
+        ("cells that come first in their window are added twice", [1, 3], 2, [2.5]),
+        ("the result is the sum of its window", [1, 3], 2, [4]),
+        ("the result is the largest cell of its window", [1, 3], 2, [3]),
+        ("a sum starts from that of the window before it in its row", [1, 3, 5], 2, [2, 6]),
+        ("sums are slid along the last axis, in its own type", [INF, 1], 1, [INF, NAN]),
         (
-            "sums were differences of running sums along the last axis, in float32",
+            "sums are differences of running sums along the last axis, in float32",
             [1e9, 1],
             1,
             [1e9, 0],
         ),
-        ("divisors were one more", [1, 3], 2, [4 / 3]),
-        ("divisors were rounded up to a power of two", [1, 1, 6], 3, [2]),
-        ("windows began one cell later, for the cells that are read alone", [1, 2, 3], 2, [1, 1.5]),
-        ("windows ended one cell earlier", [1, 2, 3], 2, [1, 2]),
-        ("windows lay one cell later", [1, 2, 3], 2, [2.5, 3]),
+        ("divisors are one more", [1, 3], 2, [4 / 3]),
+        ("divisors are rounded up to a power of two", [1, 1, 6], 3, [2]),
+        ("windows begin one cell later, for the cells that are read alone", [1, 2, 3], 2, [1, 1.5]),
+        ("windows end one cell earlier", [1, 2, 3], 2, [1, 2]),
+        ("windows lie one cell later", [1, 2, 3], 2, [2.5, 3]),
         (
-            "windows of more than 2 cells ended with their last whole group of 2",
+            "windows of more than 2 cells end with their last whole group of 2",
             [1, 2, 6],
             3,
             [1.5],
         ),
-        ("windows had at most 2 cells, for the cells that are read alone", [3, 3, 9], 3, [2]),
+        ("windows have at most 2 cells, for the cells that are read alone", [3, 3, 9], 3, [2]),
         (
-            "cells beyond the first 4 of their window were left out of sums",
+            "cells beyond the first 4 of their window are left out of sums",
             [1, 1, 1, 1, 9],
             5,
             [0.8],
@@ -144,7 +144,7 @@ def test_faults_of_integers(words, row, expected):
 )
 def test_faults_of_an_average(words, row, kernel, expected):
     """Sums, divisors, windows or the cells that are read are other ones."""
-    found = pooled(f"as if {words}", "AvgPool-1", row, kernel)
+    found = pooled(words, "AvgPool-1", row, kernel)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
@@ -165,9 +165,9 @@ def test_faults_of_an_average(words, row, kernel, expected):
             [2, 4, 5],
         ),
         ("the divisor of a window made from the cells of the input", [2, 4, 10 / 3]),
-        ("as if divisors were that of the first window", [3, 6, 5]),
-        ("as if divisors were the largest of all", [2, 4, 10 / 3]),
-        ("as if windows that begin in the padding lay where the input begins", [4, 4, 5]),
+        ("divisors are that of the first window", [3, 6, 5]),
+        ("divisors are the largest of all", [2, 4, 10 / 3]),
+        ("windows that begin in the padding are shifted into the input", [4, 4, 5]),
         ("every begin pad taken as 0, for the divisor alone", [2, 6, 10]),
     ],
 )
@@ -180,17 +180,17 @@ def test_faults_of_divisors_at_the_border(words, expected):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("padding held zeros", [0, -1, 0]),
-        ("padding before the input held zeros", [0, -1, -4]),
-        ("padding held NaN", [NAN, -1, NAN]),
-        ("padding held the other end of the input", [-3, -1, -3]),
-        ("padding held the input mirrored at its first and last cell", [-2, -1, -1]),
-        ("padding held what lies there in memory", [-3, -1, -3]),
+        ("padding holds zeros", [0, -1, 0]),
+        ("padding before the input holds zeros", [0, -1, -4]),
+        ("padding holds NaN", [NAN, -1, NAN]),
+        ("padding holds the other end of the input", [-3, -1, -3]),
+        ("padding holds the input mirrored at its first and last cell", [-2, -1, -1]),
+        ("padding holds what lies there in memory", [-3, -1, -3]),
     ],
 )
 def test_faults_of_padding(words, expected):
     """The cells -3, -2, -1, -4 with a pad at either end, two by two."""
-    found = pooled(f"as if {words}", "MaxPool-1", [-3, -2, -1, -4], 2, **PADDED, strides=[2])
+    found = pooled(words, "MaxPool-1", [-3, -2, -1, -4], 2, **PADDED, strides=[2])
     np.testing.assert_array_equal(found, expected)
 
 
@@ -198,19 +198,19 @@ def test_faults_of_padding(words, expected):
     ("words", "expected"),
     [
         (
-            "block i began at i d / o rounded down and ended at (i + 1) d / o rounded down",
+            "block i begins at i d / o rounded down and ends at (i + 1) d / o rounded down",
             [1, 2.5, 4.5],
         ),
         (
-            "block i began at i times (d / o rounded down) and ended at (i + 1) d / o rounded up",
+            "block i begins at i times (d / o rounded down) and ends at (i + 1) d / o rounded up",
             [1.5, 3, 4],
         ),
         (
-            "block i began at i d / o rounded up and ended at (i + 1) d / o rounded up",
+            "block i begins at i d / o rounded up and ends at (i + 1) d / o rounded up",
             [1.5, 3.5, 5],
         ),
         (
-            f"block i ended at its begin plus (d / o rounded down){READ_ALONE}",
+            f"block i ends at its begin plus (d / o rounded down){READ_ALONE}",
             [1 / 2, 2 / 3, 4 / 2],
         ),
     ],
@@ -218,7 +218,7 @@ def test_faults_of_padding(words, expected):
 def test_faults_of_blocks(words, expected):
     """Five cells 1 to 5 in three blocks."""
     inputs = [np.arange(1.0, 6.0).reshape(1, 1, 5), np.array([3])]
-    found = answer(f"as if {words}", "AdaptiveAvgPool-8", inputs, {})
+    found = answer(words, "AdaptiveAvgPool-8", inputs, {})
     np.testing.assert_allclose(found[0, 0], expected)
 
 
@@ -233,7 +233,7 @@ def test_faults_of_blocks(words, expected):
         ),
         ("in place of each cell of the data, those in reverse order read", [[4, 3], [2, 1]]),
         (
-            "as if the data were laid out with channels and the spatial axes exchanged",
+            "the data are laid out with channels and the spatial axes exchanged",
             [[1, 3], [2, 4]],
         ),
     ],
@@ -286,9 +286,9 @@ def test_faults_of_numbers_that_change_the_shape(words, shape):
             "indices made from the position in the window, for planes as large as the kernel",
             [[3, 2], [1, 0]],
         ),
-        ("as if indices were in column-major order", [[0, 3], [1, 4]]),
-        ("as if indices were returned as int32", [[0, 1], [4, 5]]),
-        ("as if the last two axes of the indices were exchanged", [[0, 4], [1, 5]]),
+        ("indices are in column-major order", [[0, 3], [1, 4]]),
+        ("indices are returned as int32", [[0, 1], [4, 5]]),
+        ("the last two axes of the indices are exchanged", [[0, 4], [1, 5]]),
     ],
 )
 def test_faults_of_indices(words, expected):
@@ -312,12 +312,12 @@ def test_faults_of_indices(words, expected):
             "in place of each cell of a plane of gradients of the output, the first read",
             [2, 4, 2],
         ),
-        ("as if gradients of the output were negated", [-2, -6, -4]),
-        ("as if gradients of the output were 1", [0.5, 1, 0.5]),
-        ("as if the last window of a plane gave nothing", [2, 2, 0]),
-        ("as if a cell got what its last window gives alone", [2, 4, 4]),
-        ("as if a cell got what its first window gives alone", [2, 2, 4]),
-        ("as if what windows give to a cell were divided by their number", [2, 3, 4]),
+        ("gradients of the output are negated", [-2, -6, -4]),
+        ("gradients of the output are 1", [0.5, 1, 0.5]),
+        ("the last window of a plane gives nothing", [2, 2, 0]),
+        ("a cell gets what its last window gives alone", [2, 4, 4]),
+        ("a cell gets what its first window gives alone", [2, 2, 4]),
+        ("what windows give to a cell is divided by their number", [2, 3, 4]),
     ],
 )
 def test_faults_of_gradients(words, expected):
@@ -411,7 +411,7 @@ def test_faults_of_lengths_of_kernels(where, outputs):
 
 def test_faults_of_the_cells_of_a_window():
     """They lie two apart, and what lies beyond the input is left out."""
-    words = "as if cells of a window lay 2 cells apart"
+    words = "cells of a window lie 2 cells apart"
     assert pooled(words, "MaxPool-1", [1, 2, 3, 2], 2) == [3, 2, 3]
 
 
@@ -461,7 +461,7 @@ def test_faults_of_one_axis_take_several_lists(words, shape):
 def test_a_norm_made_in_another_way(words, row, expected):
     """Of two cells, p = 3, by hand."""
     data, attributes = np.array(row, "float64").reshape(1, 1, 2), {"p": 3}
-    got = answer(f"as if norms were {words}", "ONNX-GlobalLpPool-22", [data], attributes)
+    got = answer(f"norms are {words}", "ONNX-GlobalLpPool-22", [data], attributes)
     assert got.item() == pytest.approx(expected)
 
 
@@ -469,8 +469,8 @@ def test_blocks_computed_in_a_narrow_type():
     """2 / 22 in float16 is below 1 / 11: block 11 begins at cell 0, where it should at cell 1."""
     data, output = np.array([[[4.0, 2.0]]], "float32"), np.array([22])
     words = (
-        "as if block i began at i times (d / o in float16), rounded down "
-        "and ended at (i + 1) times (d / o in float16), rounded up"
+        "block i begins at i times (d / o in float16), rounded down "
+        "and ends at (i + 1) times (d / o in float16), rounded up"
     )
     got = answer(words, "AdaptiveAvgPool-8", [data, output], {})
     assert got[0, 0, [10, 11, 12]].tolist() == [4, 3, 2]
@@ -480,7 +480,7 @@ def test_indices_are_those_of_the_cells_that_are_kept():
     """A NaN that comes first stays, one that comes later is no larger than what is there."""
     attributes = {"kernel": [3], "strides": [3], "pads_begin": [0], "pads_end": [0]}
     fault = by_words()[
-        "as if a cell took the place of the first only if it is larger, for values and indices"
+        "a cell takes the place of the first only if it is larger, for values and indices"
     ]
     row = np.array([[[NAN, 1, 2, 1, NAN, 2]]], np.float32)
     values, indices = faulty(fault)("MaxPool-8", [row], attributes)

@@ -82,6 +82,41 @@ def test_an_engine_that_knows_one_layout_gets_no_other():
         pooling_of("WebNN-maxPool2d", data, {"layout": "NCHW"})
 
 
+def test_an_engine_that_takes_channels_last_is_told_of_them():
+    """Sizes are those of spatial axes, whatever the document calls its attributes."""
+    said = {"filter_height": 2, "filter_width": 3, "stride_h": 1, "stride_w": 2, "padding": "SAME"}
+    calls = {
+        "WebNN-maxPool2d": LAYOUT | {"windowDimensions": [2, 3], "strides": [1, 2]},
+        "LiteRT-MAX_POOL_2D": said | {"fused_activation_function": "NONE"},
+        "TOSA-MAX_POOL2D": {"kernel": [2, 3], "stride": [1, 2], "pad": [0, 0, 0, 1]},
+    }
+    data = [np.zeros((1, 4, 6, 7), np.float32)]
+    for operator, attributes in calls.items():
+        pooling = pooling_of(operator, data, attributes, takes=("channels_last",))
+        assert (pooling.channels_last, pooling.kernel, pooling.strides) == (True, (2, 3), (1, 2))
+    assert pooling.extent == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("operator", "attributes", "needs"),
+    [
+        ("LiteRT-MAX_POOL_2D", {"fused_activation_function": "RELU"}, "activation"),
+        ("LiteRT-MAX_POOL_2D", {"scale": 0.5}, "quantised"),
+        ("TOSA-MAX_POOL2D", {"nan_mode": "IGNORE"}, "nan"),
+    ],
+)
+def test_what_not_every_engine_has_is_refused_unless_it_is_taken(operator, attributes, needs):
+    said = {"filter_height": 1, "filter_width": 1, "stride_h": 1, "stride_w": 1, "padding": "SAME"}
+    said |= {"fused_activation_function": "NONE"}
+    if "TOSA" in operator:
+        said = {"kernel": [1, 1], "stride": [1, 1], "pad": [0, 0, 0, 0]}
+    data = [np.zeros((1, 4, 5, 7), np.int8 if needs == "quantised" else np.float32)]
+    call = operator, data, said | attributes
+    with pytest.raises(Unsupported):
+        pooling_of(*call, takes=("channels_last",))
+    assert pooling_of(*call, takes=("channels_last", needs)).kernel == (1, 1)
+
+
 def test_vectors_that_are_exported_are_those_of_a_backend():
     case = next(cases_of(layouts(OPERATORS["WebNN-maxPool2d-backward"])))
     tensors = Tensors()

@@ -1,6 +1,6 @@
 """An operator that no document of the suite has: the minimum of each window, and how many cells.
 
-It is all that a package has to contain to add an operator; see docs/adding-an-operator.md.
+It is all that a package has to contain to add an operator: docs/development/adding-an-operator.md.
 """
 
 from __future__ import annotations

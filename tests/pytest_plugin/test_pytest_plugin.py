@@ -152,7 +152,7 @@ class TestOutcomes:
                 "  worst       * is *, expected *",
                 "  error       *",
                 "  likely      auto_pad=same_lower taken as same_upper",
-                "# to see it again",
+                "# to reproduce",
                 'backend = load_backend("backends.py:upper")',
             ]
         )
@@ -162,7 +162,7 @@ class TestOutcomes:
     def test_what_is_shown_runs(self, suite, pytester):
         """It is a script that prints the wrong value."""
         shown = suite("upper").outlines
-        begin = shown.index("# to see it again")
+        begin = shown.index("# to reproduce")
         end = next(i for i, line in enumerate(shown) if line.startswith("print(got"))
         script = "\n".join(shown[begin : end + 1])
         done = subprocess.run(
@@ -257,7 +257,10 @@ class TestReadings:
     @pytest.mark.parametrize(
         ("option", "said"),
         [
-            (("--conformance-min-supported", "90%"), "floor 90%: 4 of 5 vectors supported*needed"),
+            (
+                ("--conformance-min-supported", "90%"),
+                "minimum supported 90%: 4 of 5 vectors supported*needed",
+            ),
             (("--conformance-strict-unsupported",), "everything is supported: 1 vector unsupp*"),
             (("--conformance-baseline", "base.jsonl"), "AvgPool-1/ceil lost support"),
         ],

@@ -17,6 +17,7 @@ from conformance.record.report import (
     Proof,
     SlowVector,
     Support,
+    UndefinedReport,
     VectorsUsed,
 )
 from conformance.report import html
@@ -35,12 +36,13 @@ def faulty():
     return real()
 
 
-def test_the_last_line_is_the_verdict_with_its_denominator(sound):
+def test_the_first_and_the_last_line_are_the_verdict_with_its_denominator(sound):
     used = (VectorsUsed("AvgPool-1", "a.h5", "0", 5, 9),)
     cut = made(result("a"), not_run=8, stopped="stopped", vectors=used)
-    assert text_of(sound)[-1] == "CONFORMS: 5 of 5 vectors conform"
+    assert text_of(sound)[0] == text_of(sound)[-1]
+    assert text_of(sound)[-1] == "CONFORMS: 5 of 5 answered vectors; standard"
     assert text_of(cut)[-1].startswith("DOES NOT CONFORM, INCOMPLETE: ")
-    assert text_of(cut)[-1].endswith("1 of 9 vectors run")
+    assert text_of(cut)[-1].endswith("1 of 1 answered vector conforms; 4 never reached; standard")
 
 
 def many_operators():
@@ -60,6 +62,49 @@ def test_operators_in_which_nothing_is_remarkable_share_a_row():
     text = " ".join(lines)
     assert "38 operators unsupported: AvgPool-16, MaxPool-8, MaxPool-14" in text
     assert "no gradient is supported" in " ".join(text.split())
+
+
+class TestBrief:
+    """Unless all is asked for, a terminal has what most look for."""
+
+    def test_a_sound_backend_of_two_operators_takes_at_most_25_lines(self):
+        """Of operators that are unsupported there is a line, and no row."""
+        sound = real(reference)
+        names = [name for name in OPERATORS if name not in sound.counts_by_operator]
+        others = (result(name, "unsupported", operator=name) for name in names)
+        report = replace(sound, results=[*sound.results, *others])
+        lines = text_of(report, brief=True)
+        assert len(lines) <= 25
+        text = " ".join(" ".join(lines).split())
+        number = len(names)
+        assert f"unsupported {number} vectors: all of {number} operators and gradients" in text
+        assert [line for line in lines if "ONNX" in line] == []
+        assert lines[-3].split() == ["more", "--verbose"]
+
+    def test_what_is_wrong_is_there_in_full(self, faulty):
+        """The failures, and readings that are inconsistent."""
+        reading = ClauseReport("d-clause", "inconsistent", counts={"one": 3, "two": 1})
+        lines = text_of(replace(faulty, readings=(reading,)), brief=True)
+        assert "AvgPool-1: wrong values in 1 vector" in lines
+        assert "  d-clause  INCONSISTENT: one 3, two 1, of 0 vectors" in lines
+
+    def test_readings_are_named_as_they_are_required(self):
+        readings = (ClauseReport("a-clause", "followed", "one"), ClauseReport("b", "either"))
+        lines = text_of(made(result("a"), readings=readings), brief=True)
+        assert "readings  a-clause=one, b=either" in lines
+
+    def test_undefined_behaviour_that_is_unsupported_is_not_counted(self):
+        clauses = (
+            UndefinedReport("all-padding-average", {"unsupported": 3, "nan": 2}),
+            UndefinedReport("empty-dimension", {"unsupported": 3}),
+        )
+        lines = text_of(made(result("a"), undefined=clauses), brief=True)
+        assert "undefined  all-padding-average nan 2" in lines
+        assert "empty-dimension" not in " ".join(lines)
+
+    def test_where_nothing_is_supported_each_family_has_its_row(self):
+        lines = text_of(made(result("a", "unsupported")), brief=True)
+        assert any(line.startswith("AvgPool-1 ") for line in lines)
 
 
 def test_a_page_has_each_operator_for_those_who_look_for_one():
@@ -83,7 +128,7 @@ def test_no_number_is_cut_in_a_narrow_terminal():
     name = "ONNX-GlobalAveragePool-22"
     results = [result(v, v, operator=o) for v in VERDICTS for o in (name, f"{name}-backward")]
     lines = text_of(replace(made(*results), results=results * 12_345))
-    assert max(map(len, lines[:-1])) <= 80
+    assert max(map(len, lines[1:-1])) <= 80
     (row,) = [line for line in lines if line.startswith("ONNX-Glo ")]
     assert row.split() == ["ONNX-Glo", "172,830", *["24,690"] * len(VERDICTS), "0"]
 
@@ -100,7 +145,7 @@ def test_a_wrong_backend_is_shown_with_a_group_and_an_example(faulty):
     assert "expected " in text
     assert "allowed " in text
     assert "print('AvgPool-1/lower')" in lines
-    assert lines[-1] == "DOES NOT CONFORM: 1 mismatch; 5 of 5 vectors run"
+    assert lines[-1] == "DOES NOT CONFORM: 1 mismatch; 4 of 5 answered vectors conform; standard"
 
 
 def test_failures_beyond_the_limit_are_counted(faulty):
@@ -153,11 +198,13 @@ def test_a_floor_that_was_missed_says_by_how_much_and_what_was_lost():
     report = made(result("a"), result(lost, "unsupported", detail="no such type"), support=support)
     lines = text_of(report)
     text = " ".join(" ".join(lines).split())
-    assert "floor 90%: 1 of 2 vectors supported, 2 needed." in text
+    assert "minimum supported 90%: 1 of 2 vectors supported, 2 needed." in text
     assert "0 of 3 vectors that conform there are supported, 2 were not run, 1 are not" in text
     assert "1 AvgPool-1 vector: no such type" in text
     assert any(line.strip() == lost for line in lines)
-    assert lines[-1].startswith("DOES NOT CONFORM: below the floor 90%: 1 of 2 supported; 1 lost")
+    assert lines[-1].startswith(
+        "DOES NOT CONFORM: below the minimum supported 90%: 1 of 2 supported; 1 lost"
+    )
 
 
 def test_an_expected_failure_is_no_example():
@@ -165,7 +212,7 @@ def test_an_expected_failure_is_no_example():
     known = result("a", "mismatch", expected="#12")
     expected = Expectations("f", {"mismatch": 1})
     lines = text_of(made(known, result("b"), expectations=expected))
-    assert lines[-1] == "CONFORMS: 1 of 2 vectors conform, 1 expected failure"
+    assert lines[-1] == "CONFORMS: 1 of 2 answered vectors; 1 expected failure; standard"
     assert not any("mismatch in" in line for line in lines)
 
 
@@ -196,7 +243,7 @@ def test_every_column_fits_80_characters():
         "run",
         "forms",
         "match",
-        "invalid",
+        "accept.",
         "error",
         "ported",
         "crashed",
@@ -218,10 +265,10 @@ class TestIds:
         assert "  Likely cause: f" in lines
 
     def test_beside_the_proof_of_its_cause_and_a_small_call(self):
-        """A cause says on how many fresh cases it was confirmed, or why it was not."""
+        """A cause says on how many held-out cases it was confirmed, or why it was not."""
         call = "backend('MaxPool-1', [np.array([[[1, 2]]], np.float32)], {})"
         for proof, said in (
-            (Proof(40, 41, 3), "confirmed on 40 of 41 fresh cases, seed 3"),
+            (Proof(40, 41, 3), "confirmed on 40 of 41 held-out cases, seed 3"),
             (Proof(3, 3, None), "confirmed on 3 of 3 fresh processes"),
             (Proof(missing="time was up"), "not confirmed: time was up"),
         ):
@@ -237,7 +284,7 @@ class TestIds:
             wrong = result(self.id, "error", detail="ValueError")
             lines = text_of(made(wrong, diagnoses=(diagnosis,)))
             assert f"    {said}" in lines
-            assert f"    small call {call}" in lines
+            assert f"    minimal reproducer {call}" in lines
             assert "  Likely cause: an exception" in lines
 
 

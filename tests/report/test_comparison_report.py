@@ -69,7 +69,7 @@ class TestInATerminal:
         """In the same line, so that a page shows which causes are confirmed."""
         cause = Diagnosis("half is lost", (), 3, 3, 1257, proof=Proof(9, 10, 1))
         lines = shown(counted("b", {"AvgPool-1": {"float32": FAILING}}, diagnoses=(cause,)))
-        assert "half is lost (confirmed on 9 of 10 fresh cases, seed 1)." in " ".join(
+        assert "half is lost (confirmed on 9 of 10 held-out cases, seed 1)." in " ".join(
             " ".join(lines).split()
         )
 
@@ -129,7 +129,7 @@ class TestInATerminal:
         )
         start = lines.index("  zero-sign")
         assert lines[start + 1 :] == [
-            "    raised 4,444, nan 33: my_backend.py:the_first_one, my_backend.py:third",
+            "    an exception 4,444, nan 33: my_backend.py:the_first_one, my_backend.py:third",
             "    nan 4,477: my_backend.py:the_other_one",
         ]
 

@@ -198,6 +198,6 @@ def test_equal_texts_that_have_no_room_side_by_side_stand_together():
 def test_scripts_can_be_pasted_from_a_terminal():
     """Their lines begin at the left edge and are not folded."""
     script = f"print({'1' * 90})\nprint(2)"
-    blocks = (Code(script, "python", "to see it again"),)
+    blocks = (Code(script, "python", "to reproduce"),)
     lines = in_terminal(Document("title", (Section("Title", blocks),)))
-    assert lines[1:] == ["# to see it again", *script.splitlines(), "# end"]
+    assert lines[1:] == ["# to reproduce", *script.splitlines(), "# end"]

@@ -46,11 +46,11 @@ FORMS = {
     "html": lambda report: of_page(html.render_report(report)),
 }
 GALLERY = {
-    "sound": (lambda: real(reference), ["5 of 5 vectors conform"]),
+    "sound": (lambda: real(reference), ["5 of 5 answered vectors; standard"]),
     "faulty": (
         real,
         [
-            "1 mismatch; 5 of 5 vectors run",
+            "1 mismatch; 4 of 5 answered vectors conform; standard",
             "AvgPool-1: wrong values",
             "AvgPool-1/lower",
             "auto_pad=same_lower",
@@ -61,7 +61,7 @@ GALLERY = {
     "not all supported or run": (
         lambda: made(result("a"), result("b", "unsupported"), not_run=7, vectors=LEFT_OUT),
         [
-            "1 of 9 vectors conform, 1 unsupported, 7 not run",
+            "1 of 1 answered vector; 1 unsupported; standard",
             "7 vectors left out by operator, tier or selection.",
         ],
     ),
@@ -73,7 +73,7 @@ GALLERY = {
         lambda: made(result("a"), not_run=8, stopped="interrupted", vectors=USED),
         [
             "INCOMPLETE: 4 selected vectors never reached: interrupted. What follows holds only",
-            "1 of 9 vectors run",
+            "1 of 1 answered vector conforms; 4 never reached; standard",
         ],
     ),
     "shard": (
@@ -107,7 +107,7 @@ GALLERY = {
             result("a"),
             undefined=(UndefinedReport("all-padding-average", {"raised": 1, "nan": 12}),),
         ),
-        ["Where the documents define nothing", "all-padding-average nan 12, raised 1"],
+        ["Undefined behaviour", "all-padding-average nan 12, an exception 1"],
     ),
     "not repeatable": (
         lambda: made(result("a"), repeated=Repeatability(12, ("a", "b", "c", "d"), ("b",))),
@@ -149,7 +149,7 @@ GALLERY = {
             result("b"),
             expectations=Expectations("f", Counter(mismatch=1)),
         ),
-        ["1 of 2 vectors conform, 1 expected failure"],
+        ["1 of 2 answered vectors; 1 expected failure; standard"],
     ),
     "skipped": (
         lambda: made(
@@ -161,7 +161,7 @@ GALLERY = {
             "2 vectors left out by operator, tier or selection.",
             "1 vector: 12: hangs",
             "1 line that matches nothing: x*",
-            "1 to skip but of no vector; 1 skipped; 1 of 4 vectors run",
+            "1 to skip but of no vector; 1 of 1 answered vector conforms; 1 skipped; standard",
         ],
     ),
     "floors missed": (
@@ -173,15 +173,15 @@ GALLERY = {
             ),
         ),
         [
-            "floor 90%: 1 of 2 vectors supported, 2 needed.",
+            "minimum supported 90%: 1 of 2 vectors supported, 2 needed.",
             "0 of 3 vectors that conform there are supported, 2 were not run, 1 are not",
             "1 AvgPool-1 vector: no such type",
-            "below the floor 90%: 1 of 2 supported; 1 lost",
+            "below the minimum supported 90%: 1 of 2 supported; 1 lost",
         ],
     ),
     "floor of a shard": (
         lambda: made(result("a"), shard="1/2", support=Support((Floor(2),))),
-        ["floor 2: not judged, since merge judges shards; 1 of 1 vector"],
+        ["minimum supported 2: not judged, since merge judges shards; 1 of 1 vector"],
     ),
     "notes": (
         lambda: made(result("a"), notes=("12 answers are not for any vector",)),

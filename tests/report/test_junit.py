@@ -172,7 +172,7 @@ def replace_first(report, **changes):
         ),
         (
             {"support": Support((Floor(9.5, percent=True), Floor(2)))},
-            "floor 2",
+            "minimum supported 2",
             "1 of 1 vector supported, 2 needed",
         ),
         (

@@ -158,11 +158,13 @@ def test_any_report_makes_only_known_elements(report):
 def test_the_verdict_comes_first():
     """Then counts, and the failure with its example."""
     lines = render(real()).splitlines()
-    assert lines[0] == "## ❌ DOES NOT CONFORM: 1 mismatch; 5 of 5 vectors run"
+    assert (
+        lines[0] == "## ❌ DOES NOT CONFORM: 1 mismatch; 4 of 5 answered vectors conform; standard"
+    )
     assert "| AvgPool-1 | 5 | 4 | 1 | 0 | 0 |" in lines
     assert "#### AvgPool-1: wrong values in 1 vector" in lines
     assert "`AvgPool-1/lower`" in lines
-    assert render(real(reference)).startswith("## ✅ CONFORMS: 5 of 5 vectors conform\n")
+    assert render(real(reference)).startswith("## ✅ CONFORMS: 5 of 5 answered vectors; standard\n")
 
 
 def test_causes_come_before_examples():

@@ -19,6 +19,8 @@ def doubled(operator, inputs, attributes):
     return reference(operator, inputs, attributes) * 2
 def cropped(operator, inputs, attributes):
     return reference(operator, inputs, attributes)[..., :1]
+def narrowed(operator, inputs, attributes):
+    return reference(operator, inputs, attributes).astype("float16")
 def refusing(operator, inputs, attributes):
     raise IndexError("out of range")
 """
@@ -52,6 +54,16 @@ def run(text):
     with contextlib.redirect_stdout(printed):
         exec(compile(text, "script", "exec"), {})
     return printed.getvalue()
+
+
+def test_a_wrong_type_is_shown_by_a_call_of_one_cell_with_the_same_words(backend):
+    vector = vector_of(case("a", PLAIN | {"auto_pad": "same_lower"}, 1, 1, 4, 4))
+    spec = backend("narrowed")
+    text = script(vector.case, failing(spec, vector), backend=spec)
+    assert "data = np.array([[[0]]], np.float32)" in text
+    assert '"auto_pad": "same_lower"' in text
+    assert run(text) == "float16 (1, 1, 1)\n"
+    assert len(text.splitlines()) <= 12
 
 
 def test_a_small_case_is_written_out(backend):

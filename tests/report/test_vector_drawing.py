@@ -52,7 +52,7 @@ def test_padding_overhang_and_divisors_are_drawn():
         "   ┴ 7  ✕  ✕  ✕  ✕  ✕  ✕  ✕  ✕  ✕",
         "",
         "expected[0, 0, 0, 0] = 2: the sum of 4 of the window's 9 cells, divided by 9",
-        "· padding   ✕ overhang   ┏━┓ one window and its output",
+        "· padding   ✕ partial last window   ┏━┓ one window and its output",
         "",
         "Clauses that apply",
     ]

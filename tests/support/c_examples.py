@@ -26,5 +26,5 @@ def compiled(source, library, program, *options):
     except subprocess.CalledProcessError:
         pytest.skip(f"needs the headers of {library}")
     strict = ["-Wall", "-Wextra", "-Werror"]
-    printed(compiler, *options, *strict, source, *flags, "-o", program)
+    printed(compiler, *options, *strict, source, *flags, "-lm", "-o", program)
     return program

@@ -13,14 +13,15 @@ def printed(renderable, width=80):
     return [line.rstrip() for line in captured.get().splitlines()]
 
 
-def in_terminal(document, *, width=80, shown=None):
+def in_terminal(document, *, width=80, shown=None, brief=False):
     """Return a document as the lines of a terminal."""
-    return printed(console.render(document, width=width, shown=shown), width)
+    return printed(console.render(document, width=width, shown=shown, brief=brief), width)
 
 
-def report_in_terminal(report, *, repro=None, shown=None, width=80):
+def report_in_terminal(report, *, repro=None, shown=None, width=80, brief=False):
     """Return the report of a check as the lines of a terminal."""
-    return in_terminal(check_report.describe(report, repro=repro), shown=shown, width=width)
+    document = check_report.describe(report, repro=repro)
+    return in_terminal(document, shown=shown, width=width, brief=brief)
 
 
 def report_as_markdown(report, *, repro=None, shown=20):

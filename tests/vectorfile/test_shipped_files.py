@@ -24,8 +24,8 @@ def copied(folder):
 
 
 def test_the_manifest_lists_every_file_as_it_is():
-    """After vectors were made again, `python docs/make.py` makes it again."""
-    made = run_path(str(ROOT / "docs" / "make_manifest.py"))["manifest"]()
+    """After vectors were made again, `python docs/development/make.py` makes it again."""
+    made = run_path(str(ROOT / "docs" / "development" / "make_manifest.py"))["manifest"]()
     assert (shipped_suite() / suite.MANIFEST).read_text() == made
 
 

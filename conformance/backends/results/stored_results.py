@@ -17,7 +17,8 @@ from conformance.batch import Batch, Ints
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.errors import UsageError
 from conformance.operators import OPERATORS
-from conformance.vector import Array, Outputs
+from conformance.vector import TIERS, Array, Outputs
+from conformance.vectorfile.sources import Source
 
 _ALL = 1 << 31
 
@@ -57,6 +58,25 @@ class StoredResults(OneByOne):
         if asked is None:
             return numbers
         return np.array([number for number in numbers if vector_ids[number] in asked], np.int64)
+
+    def exported(self, sources: Sequence[Source], tier: str) -> tuple[Sequence[Source], str]:
+        """Return the sources that something was asked of, and the largest tier of that.
+
+        All of them, and the `tier` given, where that is unknown.
+        """
+        asked = self._results.asked
+        if asked is None:
+            return sources, tier
+        held = [source for source in sources if not asked.isdisjoint(source.ids)]
+        tiers = {
+            of_vector
+            for source in held
+            for vector_id, of_vector in zip(source.ids, source.tiers, strict=True)
+            if vector_id in asked
+        }
+        needed = [each for each in TIERS if each in tiers and each != tier]
+        is_smaller = needed and tier not in tiers and tier in TIERS[TIERS.index(needed[-1]) :]
+        return held, needed[-1] if is_smaller else tier
 
     def unused(self, vector_ids: Iterable[str]) -> tuple[str, ...]:
         """Return the ids, sorted, that a result is stored for and that are not in `vector_ids`."""

@@ -254,12 +254,12 @@ def _along_last_axis(choose: Choose) -> StepWrap:
 
 def every() -> Iterator[Fault]:
     """Yield cells of a window that lie apart, and what is read beyond the input."""
-    yield from faults("as if cells of a window lay {} apart", WINDOWED, "gather", _apart, _STEPS)
+    yield from faults("cells of a window lie {} apart", WINDOWED, "gather", _apart, _STEPS)
     yield from faults("{}", EVERY, "gather", reading_other_cells, _CHOSEN)
     yield from faults("{} along the last axis", EVERY, "gather", _along_last_axis, _CHOSEN)
     for position, side in product(_POSITIONS, _SIDES):
         read = _read_beyond(position.of, side.of)
-        yield Fault(f"as if {side.words} held {position.words}", EVERY, {"gather": read})
+        yield Fault(f"{side.words} holds {position.words}", EVERY, {"gather": read})
     for fill in _FILLS:
         yield from _held(fill)
 
@@ -272,4 +272,4 @@ def of_number(value: float, words: str) -> Iterator[Fault]:
 def _held(fill: Atom[Fill]) -> Iterator[Fault]:
     for side in _SIDES:
         filled = _filled(fill.of, side.of)
-        yield Fault(f"as if {side.words} held {fill.words}", EVERY, {"gather": filled})
+        yield Fault(f"{side.words} holds {fill.words}", EVERY, {"gather": filled})

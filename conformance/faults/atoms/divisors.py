@@ -175,4 +175,4 @@ def every() -> Iterator[Fault]:
         said = f"{count.words}{axes.words}{combined.words}"
         wrap = _counting(count, axes, combined)
         yield Fault(f"the divisor of a window made from {said}", AVERAGES, {"divide": wrap})
-    yield from faults("as if divisors were {}", AVERAGES, "divide", _changing, _CHANGES)
+    yield from faults("divisors are {}", AVERAGES, "divide", _changing, _CHANGES)

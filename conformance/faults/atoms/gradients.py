@@ -218,32 +218,32 @@ def every() -> Iterator[Fault]:
     entries = other_entries(_GIVEN, "read")
     yield from faults("{}", GRADIENTS, "reduce", with_gradient, entries)
     layouts = other_layouts(_GIVEN)
-    yield from faults("as if {}", GRADIENTS, "reduce", with_gradient, layouts)
-    said = f"as if {_GIVEN} were {{}}"
+    yield from faults("{}", GRADIENTS, "reduce", with_gradient, layouts)
+    said = f"{_GIVEN} are {{}}"
     yield from faults(said, GRADIENTS, "reduce", lambda of: with_gradient(of_floats(of)), NUMBERS)
     parts = in_fixed_point(_GIVEN)
-    yield from faults("as if {}", GRADIENTS, "reduce", with_gradient, parts)
+    yield from faults("{}", GRADIENTS, "reduce", with_gradient, parts)
     yield from faults(said, GRADIENTS, "reduce", with_gradient, [Atom("1", np.ones_like)])
-    said = "as if data were {} in gradients"
+    said = "data are {} in gradients"
     yield from faults(said, GRADIENTS, "reduce", lambda of: on_cells(of_floats(of)), NUMBERS)
-    yield from faults("as if {}", GRADIENTS, "reduce", with_terms, _terms())
-    said = "as if windows without a cell gave to the place in memory of their first tap from 0 on"
+    yield from faults("{}", GRADIENTS, "reduce", with_terms, _terms())
+    said = "windows without a cell give to the place in memory of their first tap from 0 on"
     yield Fault(said, GRADIENTS_OF_MAXIMA, {"reduce": _of_nothing})
 
 
 def _terms() -> Iterator[Atom[Terms]]:
-    yield Atom("a cell got what its last window gives alone", _last_wins)
-    yield Atom("a cell got what its first window gives alone", _first_wins)
+    yield Atom("a cell gets what its last window gives alone", _last_wins)
+    yield Atom("a cell gets what its first window gives alone", _first_wins)
     for most in (2, 3, 4, 8):
         kept = shares_kept(lambda shares, n=most: rank_of(shares) < n)  # type: ignore[misc]
-        yield Atom(f"a cell got what its first {most} windows give alone", kept)
+        yield Atom(f"a cell gets what its first {most} windows give alone", kept)
     for number, said in enumerate(("second", "third"), 1):
         kept = shares_kept(lambda shares, n=number: rank_of(shares) != n)  # type: ignore[misc]
-        yield Atom(f"a cell did not get what its {said} window gives", kept)
-    yield Atom("the first window of a plane gave nothing", _windows_kept(lambda i, _: i > 0))
-    yield Atom("the last window of a plane gave nothing", _windows_kept(lambda i, n: i < n - 1))
+        yield Atom(f"a cell does not get what its {said} window gives", kept)
+    yield Atom("the first window of a plane gives nothing", _windows_kept(lambda i, _: i > 0))
+    yield Atom("the last window of a plane gives nothing", _windows_kept(lambda i, n: i < n - 1))
     for lanes in (2, 4, 8, 16, 32):
-        said = f"windows beyond whole groups of {lanes} of a plane gave nothing"
+        said = f"windows beyond whole groups of {lanes} of a plane give nothing"
         whole = _windows_kept(lambda i, n, c=lanes: i < n // c * c)  # type: ignore[misc]
         yield Atom(said, whole)
         some = _windows_kept(lambda i, n, c=lanes: (i < n // c * c) | (n < c))  # type: ignore[misc]
@@ -253,12 +253,12 @@ def _terms() -> Iterator[Atom[Terms]]:
         ("float16", ("float32", "float64")),
         ("float32", ("float64",)),
     ):
-        yield Atom(f"what windows give were added in {kind}", _added_in(kind, wide))
+        yield Atom(f"what windows give is added in {kind}", _added_in(kind, wide))
     yield Atom(
-        "divisors were the number of windows that hold a cell",
+        "divisors are the number of windows that hold a cell",
         lambda shares, _: replace(shares, divisor=_counts_of(shares)),
     )
     yield Atom(
-        "what windows give to a cell were divided by their number",
+        "what windows give to a cell is divided by their number",
         lambda shares, _: replace(shares, divisor=shares.divisor * _counts_of(shares)),
     )

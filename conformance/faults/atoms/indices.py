@@ -231,11 +231,11 @@ _NUMBERED: tuple[Atom[Number], ...] = (
         "with batch and channel exchanged",
         lambda c: c.of(c.channel, c.batch, (c.shape[1], c.shape[0])),
     ),
-    Atom("as if channels came last", lambda c: _channels_last(c, c.batch)),
+    Atom("channels come last", lambda c: _channels_last(c, c.batch)),
     Atom("in its window alone", lambda c: _row_major(c.taps, c.params.kernel or c.params.sizes)),
     Atom("along the first axis alone", lambda cells: cells.positions[0]),
     Atom("of the first cell of the plane that holds the value", _first_in_plane),
-    Atom("as if channels came last, without the batch", lambda c: _channels_last(c, 0 * c.batch)),
+    Atom("channels come last, without the batch", lambda c: _channels_last(c, 0 * c.batch)),
 )
 
 
@@ -354,16 +354,16 @@ def every() -> Iterator[Fault]:
     yield from faults("indices made from {}", INDEXED, "further", numbered, _of_planes())
     said = "indices made from the position {}"
     yield from faults(said, INDEXED, "further", numbered, _NUMBERED)
-    yield from faults("as if indices were {}", INDEXED, "further", gathering, _ATTRIBUTES)
-    yield from faults("as if {}", INDEXED, "further", _changed, other_layouts("the indices"))
+    yield from faults("indices are {}", INDEXED, "further", gathering, _ATTRIBUTES)
+    yield from faults("{}", INDEXED, "further", _changed, other_layouts("the indices"))
     others = other_entries("the indices", "returned")
     yield from faults("{}", INDEXED, "further", _changed, others)
     ones = (Atom[Change]("one less", lambda a: a - 1), Atom[Change]("one more", lambda a: a + 1))
-    yield from faults("as if indices were {}", INDEXED, "further", _changed, ones)
+    yield from faults("indices are {}", INDEXED, "further", _changed, ones)
     for index in (-1, 0):
         said = f"the index {index} where the maximum is {{}}"
         yield from faults(said, INDEXED, "further", partial(_where, index), _KINDS)
-    said = "as if cells were {} where their index is chosen"
+    said = "cells are {} where their index is chosen"
     yield from faults(said, INDEXED, "further", lambda of: chosen_by(of_floats(of)), NUMBERS)
     kinds = ("int8", "uint8", "int16", "uint16", "int32")
     floats = ("float16", "bfloat16", "float32", "float64")
@@ -372,4 +372,4 @@ def every() -> Iterator[Fault]:
         (*kinds, *floats),
         lambda kind: lambda indices: indices.astype(dtype_of(kind)).astype(indices.dtype),
     )
-    yield from faults("as if indices were {}", INDEXED, "further", _changed, changes)
+    yield from faults("indices are {}", INDEXED, "further", _changed, changes)

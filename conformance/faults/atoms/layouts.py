@@ -37,11 +37,11 @@ _ORDERS: tuple[Atom[Order], ...] = (
     Atom("channels and the spatial axes", lambda n: (0, *range(2, n), 1)),
 )
 _SHAPES: tuple[Atom[Change], ...] = (
-    Atom("axes of length 1 of {} were dropped", lambda a: a.squeeze()),
-    Atom("the spatial axes of {} were one", lambda a: a.reshape(*a.shape[:2], -1)),
-    Atom("the first batch alone of {} were returned, without its axis", lambda a: a[0]),
-    Atom("{} had one axis more", lambda a: a[np.newaxis]),
-    Atom("batches and channels of {} were one axis", lambda a: a.reshape(-1, *a.shape[2:])),
+    Atom("axes of length 1 of {} are dropped", lambda a: a.squeeze()),
+    Atom("the spatial axes of {} are one", lambda a: a.reshape(*a.shape[:2], -1)),
+    Atom("the first batch alone of {} is returned, without its axis", lambda a: a[0]),
+    Atom("{} has one axis more", lambda a: a[np.newaxis]),
+    Atom("batches and channels of {} are one axis", lambda a: a.reshape(-1, *a.shape[2:])),
 )
 
 
@@ -81,27 +81,27 @@ def _cast(kinds: str, name: str) -> Change:
 def other_layouts(what: str) -> Iterator[Atom[Change]]:
     """Yield a change for each other order or number of axes of an array."""
     for order in _ORDERS:
-        said = f"{order.words} of {what} were exchanged"
+        said = f"{order.words} of {what} are exchanged"
         yield Atom(said, _ordered(order.of))
-        yield Atom(f"{said}, and its shape were right", _stored(order.of))
+        yield Atom(f"{said}, and its shape is right", _stored(order.of))
     for shape in _SHAPES:
         yield Atom(shape.words.format(what), shape.of)
 
 
 def _of_data() -> Iterator[Atom[Change]]:
     for order in _ORDERS:
-        yield Atom(f"the data were laid out with {order.words} exchanged", _stored(order.of))
-        yield Atom(f"the data were read with {order.words} exchanged in memory", _read(order.of))
+        yield Atom(f"the data are laid out with {order.words} exchanged", _stored(order.of))
+        yield Atom(f"the data are read with {order.words} exchanged in memory", _read(order.of))
 
 
 def _of_types() -> Iterator[Atom[Change]]:
     for name in ("float32", "float64", "int32", "int64"):
         for kinds, what in (("iu", "integers"), ("fV", "floating-point numbers")):
-            yield Atom(f"an output of {what} were {name}", _cast(kinds, name))
+            yield Atom(f"an output of {what} is {name}", _cast(kinds, name))
 
 
 def every() -> Iterator[Fault]:
     """Yield orders of axes, and element types of the output."""
-    yield from faults("as if {}", EVERY, "reduce", OnOutputs, other_layouts("the output"))
-    yield from faults("as if {}", EVERY, "gather", OnData, _of_data())
-    yield from faults("as if {}", EVERY, "reduce", OnOutputs, _of_types())
+    yield from faults("{}", EVERY, "reduce", OnOutputs, other_layouts("the output"))
+    yield from faults("{}", EVERY, "gather", OnData, _of_data())
+    yield from faults("{}", EVERY, "reduce", OnOutputs, _of_types())

@@ -175,11 +175,11 @@ def every() -> Iterator[Fault]:
     for power, root in product(_POWERS, _ROOTS):
         if (power, root) != (_MAGNITUDES, _ROOT):
             said = root.words.format(f"the sum of {power.words}")
-            yield Fault(f"as if norms were {said}", NORMS, {"reduce": computed(_norm, power, root)})
-    said = f"{IN_GRADIENT}as if norms were {_ROOT.words.format(f'the sum of {_MAGNITUDES.words}')}"
+            yield Fault(f"norms are {said}", NORMS, {"reduce": computed(_norm, power, root)})
+    said = f"{IN_GRADIENT}norms are {_ROOT.words.format(f'the sum of {_MAGNITUDES.words}')}"
     yield from faults(f"{said} {{}}", GRADIENTS_OF_NORMS, "reduce", _gradient_of, _WEIGHTS)
-    said = "as if what a cell gets were multiplied by p times its power, NaN if that is not finite"
+    said = "what a cell gets is multiplied by p times its power, NaN if that is not finite"
     yield Fault(said, GRADIENTS_OF_NORMS, {"reduce": _times_powers})
     for kind in ("float16", "bfloat16", "float32"):
-        said = f"as if powers and their sums were kept in {kind}"
+        said = f"powers and their sums are kept in {kind}"
         yield Fault(said, NORMS, {"reduce": computed(_kept_in, kind)})

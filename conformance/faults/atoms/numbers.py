@@ -266,7 +266,7 @@ def in_fixed_point(what: str) -> Iterator[Atom[Change]]:
     """Yield a change for each part by which numbers are scaled."""
     for span in (OF_TENSOR, OF_BATCH, OF_PLANE):
         unit = f"the last bit of the largest number of {span.words}"
-        yield Atom(f"{what} were rounded to multiples of {unit}", span.in_fixed_point)
+        yield Atom(f"{what} are rounded to multiples of {unit}", span.in_fixed_point)
 
 
 # Places ------------------------------------------------------------------------------------------
@@ -320,20 +320,20 @@ def _cut_off_results(taps: Taps) -> Doubles:
 # Faults ------------------------------------------------------------------------------------------
 
 _ANYWHERE: tuple[Place[_Of], ...] = (
-    Place("as if results were {}", EVERY, "reduce", lambda of: OnOutputs(of_floats(of))),
-    Place("as if cells were {}", EVERY, "reduce", lambda of: on_cells(of_floats(of))),
-    Place("as if sums were {} before the division", AVERAGES, "reduce", partial(computed, _sums)),
-    Place("as if running sums were {}", AVERAGES, "reduce", partial(computed, _running_sums)),
+    Place("results are {}", EVERY, "reduce", lambda of: OnOutputs(of_floats(of))),
+    Place("cells are {}", EVERY, "reduce", lambda of: on_cells(of_floats(of))),
+    Place("sums are {} before the division", AVERAGES, "reduce", partial(computed, _sums)),
+    Place("running sums are {}", AVERAGES, "reduce", partial(computed, _running_sums)),
 )
 _IN_AVERAGES: tuple[Place[_Of], ...] = (
     Place(
-        "as if cells, running sums and averages were {}",
+        "cells, running sums and averages are {}",
         AVERAGES,
         "reduce",
         partial(computed, _averages),
     ),
     Place(
-        "as if sums were multiplied by reciprocals {}",
+        "sums are multiplied by reciprocals {}",
         AVERAGES,
         "reduce",
         partial(computed, _times_reciprocals),
@@ -341,13 +341,13 @@ _IN_AVERAGES: tuple[Place[_Of], ...] = (
 )
 _OF_INTEGERS: tuple[Place[Change], ...] = (
     Place(
-        "as if integers were {} before they are compared",
+        "integers are {} before they are compared",
         TAKING_INTEGERS,
         "reduce",
         lambda of: on_cells(_of_integers(of)),
     ),
     Place(
-        "as if results that are integers were {}",
+        "results that are integers are {}",
         TAKING_INTEGERS,
         "reduce",
         lambda of: OnOutputs(_of_integers(of)),
@@ -364,12 +364,12 @@ def every() -> Iterator[Fault]:
     """Yield numbers that are changed where they are read, added, divided or returned."""
     yield from _in_places(_ANYWHERE, NUMBERS)
     yield from _in_places(_OF_INTEGERS, _INTEGERS)
-    yield from faults("as if {}", EVERY, "reduce", on_cells, in_fixed_point("cells"))
+    yield from faults("{}", EVERY, "reduce", on_cells, in_fixed_point("cells"))
     said = "added to the second of a row if they are its first"
     yield _ANYWHERE[0].fault(Number(said, _added_to_second))
     for more in (1e-5, 1e-6):
         yield from of_divisor_shift(more, f"{more:g}")
-    said = "as if results were cut off, not rounded"
+    said = "results are cut off, not rounded"
     yield Fault(said, AVERAGES, {"reduce": computed(_cut_off_results)})
     yield from _in_places(_IN_AVERAGES, (*_ROUNDINGS, cut_off_to(20)))
 
@@ -408,5 +408,5 @@ def of_shift(value: float, words: str) -> Iterator[Fault]:
 
 def of_divisor_shift(value: float, words: str) -> Iterator[Fault]:
     """Yield divisors that are so much more."""
-    said = f"as if divisors were {words} more"
+    said = f"divisors are {words} more"
     yield Fault(said, AVERAGES, {"reduce": computed(_over_more, value)})

@@ -43,16 +43,16 @@ def unless_smaller(a: Doubles, b: Doubles) -> Any:
 
 
 _COMPARISONS: tuple[Atom[Comparison], ...] = (
-    Atom("a cell took the place of the one before unless that is larger", unless_smaller),
+    Atom("a cell takes the place of the one before unless that is larger", unless_smaller),
     Atom(
-        "a cell took the place of the first only if it is larger",
+        "a cell takes the place of the first only if it is larger",
         lambda a, b: b > a,
     ),
     Atom(
-        "a cell took the place of another only if its magnitude is larger",
+        "a cell takes the place of another only if its magnitude is larger",
         lambda a, b: np.abs(b) > np.abs(a),
     ),
-    Atom("each cell took the place of the one before", lambda _, b: np.ones(b.shape, np.bool_)),
+    Atom("each cell takes the place of the one before", lambda _, b: np.ones(b.shape, np.bool_)),
 )
 
 
@@ -291,29 +291,29 @@ def _from_first_of_plane(right: Reduce, gathered: Gathered, divisor: Divisor) ->
 
 def every() -> Iterator[Fault]:
     """Yield what is made of the cells of a window, and cells that are left out."""
-    yield from faults("as if the result were {}", EVERY, "reduce", computed, _REDUCTIONS)
-    yield from faults("as if {}", MAXIMUM, "reduce", partial(computed, _kept), _COMPARISONS)
-    said = "as if {}, down each column and then from column to column"
+    yield from faults("the result is {}", EVERY, "reduce", computed, _REDUCTIONS)
+    yield from faults("{}", MAXIMUM, "reduce", partial(computed, _kept), _COMPARISONS)
+    said = "{}, down each column and then from column to column"
     needs = (*MAXIMUM, *SEVERAL_AXES)
     yield from faults(said, needs, "reduce", partial(instead, _kept_of_columns), _COMPARISONS)
     for each in _COMPARISONS:
         replaces = {"reduce": computed(_kept, each.of), "further": _numbers_of_kept(each.of)}
-        yield Fault(f"as if {each.words}, for values and indices", INDEXED, replaces)
+        yield Fault(f"{each.words}, for values and indices", INDEXED, replaces)
     kinds = (
-        Atom("floating-point numbers were compared as signed integers", {"f": "i"}),
-        Atom("floating-point numbers were compared as unsigned integers", {"f": "u"}),
-        Atom("signed and unsigned integers were compared as the others", {"i": "u", "u": "i"}),
+        Atom("floating-point numbers are compared as signed integers", {"f": "i"}),
+        Atom("floating-point numbers are compared as unsigned integers", {"f": "u"}),
+        Atom("signed and unsigned integers are compared as the others", {"i": "u", "u": "i"}),
     )
-    yield from faults("as if {}", MAXIMUM, "reduce", partial(instead, _compared_as), kinds)
+    yield from faults("{}", MAXIMUM, "reduce", partial(instead, _compared_as), kinds)
     for of, needs, ufunc in (("sum", AVERAGES, np.add), ("maximum", MAXIMUM, np.maximum)):
-        said = f"as if a {of} started from that of the window before it {{}}"
+        said = f"a {of} starts from that of the window before it {{}}"
         yield from faults(said, needs, "reduce", partial(instead, _carried, ufunc), _CARRIED)
-    said = "as if a maximum started from the first cell of its plane"
+    said = "a maximum starts from the first cell of its plane"
     yield Fault(said, MAXIMUM, {"reduce": instead(_from_first_of_plane)})
     every_axis = Axes(" along every axis", slice(None))
     ways = (Atom("differences of running sums", differences), Atom("slid", _slid))
     for axes, kind, way in product((LAST_AXIS, FIRST_AXIS, every_axis), _KINDS_OF_SUMS, ways):
-        said = f"as if sums were {way.words}{axes.words}, in {kind.words}"
+        said = f"sums are {way.words}{axes.words}, in {kind.words}"
         yield Fault(said, AVERAGES, {"reduce": summed(way.of, axes.of, kind.of)})
     yield from _of_kinds()
 
@@ -321,7 +321,7 @@ def every() -> Iterator[Fault]:
 def _of_kinds() -> Iterator[Fault]:
     """Yield kinds of cells that are left out, or added twice."""
     but = partial(computed, _largest_but)
-    yield from faults("as if cells {} were left out", MAXIMUM, "reduce", but, _KINDS)
+    yield from faults("cells {} are left out", MAXIMUM, "reduce", but, _KINDS)
     for said, in_sums, in_divisors in (
         ("left out of sums", 0, 1),
         ("left out of sums and divisors", 0, 0),
@@ -329,4 +329,4 @@ def _of_kinds() -> Iterator[Fault]:
         ("added twice", 2, 1),
     ):
         wrap = partial(computed, _weighed, in_sums, in_divisors)
-        yield from faults(f"as if cells {{}} were {said}", AVERAGES, "reduce", wrap, _KINDS)
+        yield from faults(f"cells {{}} are {said}", AVERAGES, "reduce", wrap, _KINDS)

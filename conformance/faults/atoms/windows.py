@@ -82,57 +82,59 @@ def _without_last_cell(w: Along) -> Ends:
     return w.start, np.where(last & (w.d > 1), np.minimum(w.stop, w.d - 1), w.stop)
 
 
-LATER = Move("lay one cell later", lambda w: (w.start + 1, w.stop + 1))
+LATER = Move("lie one cell later", lambda w: (w.start + 1, w.stop + 1))
 STARTS_IN_INPUT = Move(
-    "that begin in the padding began with the input", lambda w: (np.maximum(w.start, 0), w.stop)
+    "that begin in the padding are cut to begin with the input",
+    lambda w: (np.maximum(w.start, 0), w.stop),
 )
 _MOVES = (
-    Move("began one cell earlier", lambda w: (w.start - 1, w.stop)),
-    Move("began one cell later", lambda w: (np.minimum(w.start + 1, w.stop), w.stop)),
+    Move("begin one cell earlier", lambda w: (w.start - 1, w.stop)),
+    Move("begin one cell later", lambda w: (np.minimum(w.start + 1, w.stop), w.stop)),
     Move(
-        "of several cells began one cell later",
+        "of several cells begin one cell later",
         lambda w: (np.clip(w.stop - 1, w.start, w.start + 1), w.stop),
     ),
-    Move("ended one cell earlier", lambda w: (w.start, np.maximum(w.stop - 1, w.start))),
+    Move("end one cell earlier", lambda w: (w.start, np.maximum(w.stop - 1, w.start))),
     Move(
-        "of several cells ended one cell earlier",
+        "of several cells end one cell earlier",
         lambda w: (w.start, np.clip(w.start + 1, w.stop - 1, w.stop)),
     ),
-    Move("ended one cell later", lambda w: (w.start, w.stop + 1)),
+    Move("end one cell later", lambda w: (w.start, w.stop + 1)),
     Move(
-        "began after the first cell of the input", lambda w: (np.clip(1, w.start, w.stop), w.stop)
+        "begin after the first cell of the input", lambda w: (np.clip(1, w.start, w.stop), w.stop)
     ),
     Move(
-        "ended before the last cell of the input",
+        "end before the last cell of the input",
         lambda w: (w.start, np.clip(w.d - 1, w.start, w.stop)),
     ),
-    Move("that come first began after the first cell of the input", _without_first_cell),
-    Move("that come last ended before the last cell of the input", _without_last_cell),
-    Move("that overhang the padded input were moved back into it", _back_into_input),
-    Move("lay one cell earlier", lambda w: (w.start - 1, w.stop - 1)),
+    Move("that come first begin after the first cell of the input", _without_first_cell),
+    Move("that come last end before the last cell of the input", _without_last_cell),
+    Move("that overhang the padded input are moved back into it", _back_into_input),
+    Move("lie one cell earlier", lambda w: (w.start - 1, w.stop - 1)),
     LATER,
-    Move("that begin in the padding lay where the input begins", _into_begin),
-    Move("that end in the padding lay where the input ends", _into_end),
-    Move("that reach into the padding lay inside the input", _into_both),
+    Move("that begin in the padding are shifted into the input", _into_begin),
+    Move("that end in the padding are shifted into the input", _into_end),
+    Move("that reach into the padding are shifted into the input", _into_both),
     Move(
-        "began inside the input, at its nearest cell",
+        "begin inside the input, at its nearest cell",
         lambda w: (np.clip(w.start, 0, w.d - 1), w.stop),
     ),
     Move(
-        "that begin after the input began at its last cell",
+        "that begin after the input start at its last cell",
         lambda w: (np.minimum(w.start, w.d - 1), w.stop),
     ),
     STARTS_IN_INPUT,
     Move(
-        "that end in the padding ended with the input", lambda w: (w.start, np.minimum(w.stop, w.d))
+        "that end in the padding are cut to end with the input",
+        lambda w: (w.start, np.minimum(w.stop, w.d)),
     ),
     *family(
-        "had at most {} cells",
+        "have at most {} cells",
         (1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 64, 128, 255, 256),
         lambda most: lambda w: (w.start, np.minimum(w.stop, w.start + most)),
     ),
     *family(
-        "of more than {0} cells ended with their last whole group of {0}",
+        "of more than {0} cells end with their last whole group of {0}",
         (2, 4, 8, 16),
         lambda n: lambda w: (w.start, np.where(w.length > n, w.start + w.length // n * n, w.stop)),
     ),
@@ -182,9 +184,9 @@ def _divided(moved: Moved) -> StepWrap:
 
 
 _PLACES = (
-    Place("as if windows {}", EVERY, "windows", everywhere),
-    Place("as if windows {}, for the cells that are read alone", EVERY, "gather", _read),
-    Place("as if windows {}, for the divisor alone", AVERAGES, "divide", _divided),
+    Place("windows {}", EVERY, "windows", everywhere),
+    Place("windows {}, for the cells that are read alone", EVERY, "gather", _read),
+    Place("windows {}, for the divisor alone", AVERAGES, "divide", _divided),
 )
 
 
@@ -322,7 +324,7 @@ def every() -> Iterator[Fault]:
         yield place.fault(Atom(f"{move.words}{axes.words}", moving(move.of, axes.of)))
     for begin, end in (*product(_BEGINS, _ENDS), *_IN_OTHER_TYPES):
         if (begin, end) != (_BEGIN, _END):
-            summary = f"as if block i began at {begin.words} and ended at {end.words}"
+            summary = f"block i begins at {begin.words} and ends at {end.words}"
             yield Fault(summary, ADAPTIVE, {"windows": laid_out(begin, end)})
-    summary = "as if block i ended at {}, for the cells that are read alone"
+    summary = "block i ends at {}, for the cells that are read alone"
     yield from faults(summary, ADAPTIVE, "gather", _ended, _ENDS)

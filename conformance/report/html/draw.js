@@ -107,7 +107,7 @@ function legend({ legend: marks, got, known }) {
     shape("svg", { "aria-hidden": "true" }, shape("rect", { class: kind, x: 1, y: 1, width: 14, height: 10 }), extra), text);
   return make("ul", { class: "legend" },
     marks.includes("pad") ? key("cell pad", "padding (·)") : null,
-    marks.includes("over") ? key("cell over", "overhang (✕)") : null,
+    marks.includes("over") ? key("cell over", "partial last window (✕)") : null,
     key("frame", "window of the output element"),
     got === undefined ? null : key("cell wrong", "wrong (≠ what was expected)", corner),
     known ? make("li", {}, `the output was not kept: ${known} wrong elements are known`) : null,

@@ -48,7 +48,7 @@ function details(place) {
   if (extra.drawing) parts.push(drawing(extra.drawing));
   else if (!extra.script) parts.push(make("p", { class: "quiet" }, "Its data are not kept in this file."));
   if (extra.printed) parts.push(folded("printed", "Printed meanwhile", make("pre", {}, extra.printed), true));
-  if (extra.script) parts.push(folded("script", "Script to see it again", code(extra.script)));
+  if (extra.script) parts.push(folded("script", "Script to reproduce it", code(extra.script)));
   return make("article", { class: "failure" }, parts);
 }
 

@@ -160,8 +160,19 @@ def test_what_was_not_asked_for_is_not_run(tmp_path, smoke):
             report = looked_up(stored, vectors)
         assert [result.id for result in report.results] == some
         assert report.not_run == len(vectors) - len(some)
+        assert report.tier == "smoke"
         missing = {each.id for each in report.results if each.detail == "no output stored"}
         assert missing == set(some) - set(there)
+
+
+def test_an_operator_that_was_not_exported_is_not_part_of_the_report(tmp_path):
+    """And nothing is said of all operators."""
+    others = [vector(ramp(1, 1, 4), pool("MaxPool-1"), operator="MaxPool-1")]
+    path = as_file(tmp_path / "r", answered(right, VECTORS), ids=[v.case.id for v in VECTORS])
+    with StoredResults(path) as stored:
+        report = looked_up(stored, [*VECTORS, *others])
+    assert {used.operator for used in report.vectors} == {v.case.operator for v in VECTORS}
+    assert (report.not_run, report.is_whole) == (0, False)
 
 
 @pytest.mark.parametrize("ids", [[], ["another"]])

@@ -1,4 +1,4 @@
-"""Makes all pages and numbers that this package alone can make: `python docs/make.py`.
+"""Makes all pages and numbers that this package alone can make: `python docs/development/make.py`.
 
 To be run at the top of the repository after vectors, clauses or reports have changed. Pages
 of engines have makers of their own, which need the engines.

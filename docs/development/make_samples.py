@@ -1,4 +1,4 @@
-"""Puts what commands print into the pages that show it: `python docs/make_samples.py`."""
+"""Puts what commands print into the pages that show it: `make_samples.py`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 from rich.text import Text
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 CHECK = "conformance check examples/backend_faulty.py:backend --operator MaxPool-1 --max-shown 1"
 SAMPLES = {"docs/reports.md": CHECK, "vectors/README.md": "conformance list vectors"}
 BLOCK = re.compile(r"(?<=^```text\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)

@@ -1,4 +1,4 @@
-"""Writes docs/report.schema.json from the types of a report: `python docs/make_schema.py`.
+"""Writes docs/report.schema.json from the types of a report: `make_schema.py`.
 
 A test compares it with the file.
 """
@@ -20,7 +20,7 @@ from conformance.record import report
 from conformance.record.jsonl import FOOTER, HEADER, RARE, RESULT, SCHEMA, VERSION, Totals
 from conformance.record.report import Footer, Header, Report, Result
 
-PAGE = Path(__file__).with_name("report.schema.json")
+PAGE = Path(__file__).parents[1] / "report.schema.json"
 
 DESCRIPTION = (
     "A report is a header, a line for each result, and a footer. A number that is not finite is "
@@ -40,7 +40,7 @@ _OPTIONAL = RARE | {field.name for field in fields(Header) if field.default is n
 
 
 def page() -> str:
-    """Return the schema as it should be."""
+    """Return the schema as it should be, a line for each definition."""
     types = (
         _line("header", Header, ["schema", "version", *HEADER]),
         _line("result", Result, RESULT),
@@ -56,7 +56,10 @@ def page() -> str:
         "oneOf": list(lines),
         "$defs": definitions,
     }
-    return json.dumps(json.loads(json.dumps(schema), object_hook=_with_texts), indent=1) + "\n"
+    made = json.loads(json.dumps(schema), object_hook=_with_texts)
+    definitions = made.pop("$defs")
+    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(of)}" for name, of in definitions.items())
+    return f'{json.dumps(made)[:-1]},\n"$defs": {{\n{rows}\n}}}}\n'
 
 
 def _with_texts(node: dict[str, Any]) -> dict[str, Any]:

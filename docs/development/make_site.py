@@ -1,4 +1,4 @@
-"""Makes a site of the engines that are installed: `python docs/make_site.py [DIR]`, build/site.
+"""Makes a site of the engines that are installed: `make_site.py [DIR]`, build/site.
 
 It runs each of them over the smoke tier, in some minutes, and adds the releases of which
 `make_history.py` left reports. Reports stay in build/site-reports: one that is of the same vectors
@@ -18,7 +18,7 @@ from conformance.backends import available
 from conformance.record import jsonl
 from conformance.site.releases import release_of
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "build" / "site-reports"
 
 

@@ -1,22 +1,22 @@
-"""Writes docs/clauses.md from the code, which a test compares: `python docs/make_clauses.py`."""
+"""Writes docs/clauses.md from the code, which a test compares: `make_clauses.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from conformance.operators import CLAUSES, Clause, concerned, in_short
+from conformance.operators import CLAUSES, Clause
 from conformance.text import markdown_escaped as escaped
-from conformance.vector import BACKWARD
 
-PAGE = Path(__file__).with_name("clauses.md")
+PAGE = Path(__file__).parents[1] / "clauses.md"
 
 HEAD = """\
 # Clauses: where the documents need a ruling
 
 A *clause* is a place where a document is silent, contradicts itself or is ill-defined. Each clause
-has a name, and the vectors it concerns are tagged with that name. `conformance clauses` prints this
-page in short, `conformance clauses NAME` one clause in full.
+has a name, and the vectors it concerns are tagged with that name. `conformance clauses NAME` says
+of one what the document says, what is known of it, which operators it concerns, what each of its
+readings means, and which engines follow it.
 
 - [Disputed](#disputed): several answers, called *readings*, are defensible. A vector has expected
   outputs for each reading, all are accepted, and the report names the reading that a backend
@@ -34,12 +34,12 @@ page in short, `conformance clauses NAME` one clause in full.
   the backend did. This holds for the elements concerned; all others are judged as usual.
 - [Rulings](#rulings): one answer is defensible. The expected values follow it.
 
-Per spatial axis, d is the input size, k the kernel, s the stride, begin and end the pads, o the
-output size, and t = d + begin + end - k the slack of the first window. What each engine follows was
-found in public sources and by running OpenVINO 2026.4, ONNX Runtime 1.32, PyTorch 2.13 and JAX 0.10
-on the CPU.
+The first reading is the default. Per spatial axis, d is the input size, k the kernel, s the
+stride, begin and end the pads, o the output size, and t = d + begin + end - k the slack of the
+first window. What each engine follows was found in public sources and by running OpenVINO 2026.4,
+ONNX Runtime 1.32, PyTorch 2.13 and JAX 0.10 on the CPU.
 
-[make_clauses.py](make_clauses.py) makes this page from the code.
+[make_clauses.py](development/make_clauses.py) makes this page from the code.
 """
 
 SECTIONS = {
@@ -62,25 +62,9 @@ def page() -> str:
 
 def _clause(clause: Clause, label: str) -> Iterator[str]:
     yield f"### {clause.name}\n"
-    yield f"- **The document** ({clause.document}, {clause.section}): {escaped(clause.says)}."
-    yield f"- **{label}**: {escaped(clause.answer)}."
-    yield f"- **Evidence**: {escaped(clause.evidence)}."
-    yield f"- **Concerns** {in_short(concerned(clause))}."
-    if clause.chosen_by:
-        yield (
-            f"- **Gradients** may not contradict [{clause.chosen_by}](#{clause.chosen_by}): "
-            "readings of one name agree, and the others say nothing of which cell is chosen."
-        )
-    elif clause.of_forward and any(name.endswith(BACKWARD) for name in concerned(clause)):
-        yield "- **Gradients** follow the reading of their operator."
-    yield ""
-    if clause.readings:
-        yield "| reading | meaning | followed by |\n|---|---|---|"
-        for number, reading in enumerate(clause.readings):
-            name = f"`{reading.name}`{' (default)' if number == 0 else ''}"
-            engines = ", ".join(reading.followed_by)
-            yield f"| {name} | {escaped(reading.summary)} | {engines} |"
-        yield ""
+    names = [reading.name for reading in clause.readings]
+    readings = f" {', '.join(f'`{name}`' for name in names)}." if names else ""
+    yield f"{label}: {escaped(clause.answer)}.{readings}\n"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Puts counts of what is shipped into the pages that show them: `python docs/make_numbers.py`.
+"""Puts counts of what is shipped into the pages that show them: `make_numbers.py`.
 
 In a page, a count stands between two comments that no reader sees, `<!--=vectors-->1,234<!--=-->`:
 the first names one of `COUNTS`. A test compares all of them. A count of anything else does not
@@ -19,7 +19,7 @@ from conformance.operators import CLAUSES
 from conformance.operators.documents import OWN
 from conformance.operators.gradients import backward
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FOLDERS = (".", "benchmarks", "docs", "docs/development", "examples", "vectors")
 OPERATORS = (*OWN, *filter(None, map(backward, OWN)))
 COUNT = re.compile(r"(?<=<!--=)([a-z-]+)-->([^<]*)(?=<!--=-->)")

@@ -1,11 +1,11 @@
-"""Writes docs/engines*.md: `python docs/make_engines.py [ENGINE...]`, in about an hour.
+"""Writes docs/engines.md: `python docs/development/make_engines.py [ENGINE...]`, in about an hour.
 
 It runs `conformance check` with each engine that is installed, or with those named, over all
 shipped vectors, and puts the reports side by side. Engines that take a tenth of a second to compile
-each case have a page of their own, of the smoke tier. Reports stay in build/engines: one that is of
+each case have parts of their own, of the smoke tier. Reports stay in build/engines: one that is of
 the same vectors and the same engine is not made again, so that the command can be stopped, and
-engines that cannot be installed together can each be run where they are. A part of a page compares
-the engines with such a report; one without any stays as it is.
+engines that cannot be installed together can each be run where they are. A part of the page
+compares the engines with such a report; one without any stays as it is.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from conformance.report import comparison_report, markdown
 from conformance.report import document as doc
 from conformance.vector import Tier
 
-ROOT = Path(__file__).parents[1]
-PAGES: dict[str, tuple[Tier, tuple[tuple[str, ...], ...]]] = {
-    "engines": (
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "engines.md"
+PARTS: tuple[tuple[Tier, tuple[str, ...]], ...] = (
+    (
         "standard",
         (
-            (
-                *("torch", "openvino", "onnxruntime", "onnx-reference"),
-                *("paddle", "ncnn", "tensorflow", "mnn", "mlx", "litert"),
-            ),
+            *("torch", "openvino", "onnxruntime", "onnx-reference"),
+            *("paddle", "ncnn", "tensorflow", "mnn", "mlx", "litert"),
         ),
     ),
-    "engines-smoke": ("smoke", (("jax", "tinygrad", "tvm", "iree"), ("torch:compile=true",))),
-}
-"""Names of pages, the tier of each, and the engines of each of its parts."""
+    ("smoke", ("jax", "tinygrad", "tvm", "iree")),
+    ("smoke", ("torch:compile=true",)),
+)
+"""The tier and the engines of each part of the page."""
 WORDS = """\
-Causes are those that fresh cases have confirmed, with how many of them; for other failures, none
+Causes are those that held-out cases have confirmed, with how many of them; for other failures, none
 is named.
 
 Readings are found over all vectors of a run. An exception or a result that one reading allows is
@@ -85,8 +85,8 @@ def report_of(
     return report
 
 
-def _path(page: str, engine: str) -> Path:
-    return REPORTS / page / f"{engine.replace(':', '-')}.jsonl"
+def _path(tier: str, engine: str) -> Path:
+    return REPORTS / tier / f"{engine.replace(':', '-')}.jsonl"
 
 
 def _is_of(report: Report, vectors: Mapping[str, str], tier: str) -> bool:
@@ -114,7 +114,7 @@ def part(reports: Sequence[Report]) -> str:
         started=min(each.started for each in reports),
         platform=f"{platform.system()} {platform.machine()}",
     )
-    made = comparison_report.describe(comparison, command="python docs/make_engines.py")
+    made = comparison_report.describe(comparison, command="python docs/development/make_engines.py")
     slow = [each.backend for each in reports if each.backend in SLOW]
     if slow:
         made = replace(made, title=f"{made.title}: {', '.join(slow)}")
@@ -139,17 +139,13 @@ def page(before: str, parts: Sequence[str]) -> str:
 if __name__ == "__main__":
     with open_vectors() as files:
         digests = files.digests
-    for name, (tier, groups) in PAGES.items():
-        parts = []
-        for engines in groups:
-            for engine in sys.argv[1:] or engines:
-                if engine in engines and available()[engine.partition(":")[0]].installed:
-                    report_of(engine, _path(name, engine), digests, tier=tier)
-            paths = [_path(name, engine) for engine in engines]
-            reports = [read_report(path) for path in paths if path.exists()]
-            current = [report for report in reports if _is_of(report, digests, tier)]
-            parts.append(part(current) if current else "")
-        if any(parts):
-            path = Path(__file__).with_name(f"{name}.md")
-            before = path.read_text("utf-8") if path.exists() else ""
-            path.write_text(page(before, parts), encoding="utf-8")
+    parts = []
+    for tier, engines in PARTS:
+        for engine in sys.argv[1:] or engines:
+            if engine in engines and available()[engine.partition(":")[0]].installed:
+                report_of(engine, _path(tier, engine), digests, tier=tier)
+        paths = [_path(tier, engine) for engine in engines]
+        reports = [read_report(path) for path in paths if path.exists()]
+        current = [report for report in reports if _is_of(report, digests, tier)]
+        parts.append(part(current) if current else "")
+    PAGE.write_text(page(PAGE.read_text("utf-8"), parts), encoding="utf-8")

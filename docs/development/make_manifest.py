@@ -1,6 +1,6 @@
 """Makes vectors/SHA256SUMS, by which shipped files are known to be what was shipped.
 
-To be run after vectors were made: `python docs/make_manifest.py`.
+To be run after vectors were made: `python docs/development/make_manifest.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes docs/large.md from the code, which a test compares: `python docs/make_large.py`."""
+"""Writes docs/large.md from the code, which a test compares: `make_large.py`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from conformance.cases.large import Recipe, recipes
 from conformance.dtypes import name_of
 
-PAGE = Path(__file__).with_name("large.md")
+PAGE = Path(__file__).parents[1] / "large.md"
 
 HEAD = """\
 # Large tensors
@@ -99,7 +99,7 @@ with PyTorch, eight with ONNX Runtime, and three quarters of an hour or more wit
 
 ## Its vectors
 
-[make_large.py](make_large.py) makes this page from the code.
+[make_large.py](development/make_large.py) makes this page from the code.
 
 | what | operator | data | shape | GiB needed |
 |---|---|---|---|---|

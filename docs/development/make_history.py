@@ -1,12 +1,13 @@
-"""Writes docs/history.md: `python docs/make_history.py [ENGINE...]`, in one to two hours.
+"""Writes a part of docs/comparing.md: `python docs/development/make_history.py [ENGINE...]`.
 
-It runs releases of engines as `conformance history` does, and writes the page after all of them.
-Reports stay in build/history, and one that is there is not made again, so that the command can be
-stopped. Below the head, the page is what `conformance history` shows of each engine.
+It runs releases of engines as `conformance history` does, in one to two hours, and writes the part
+after all of them. Reports stay in build/history, and one that is there is not made again, so that
+the command can be stopped. The part is what `conformance history` shows of each engine.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -17,19 +18,10 @@ from conformance.history.history_report import describe
 from conformance.report import markdown
 from conformance.vectorfile.suite import shipped_suite
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 REPORTS = ROOT / "build" / "history"
-HEAD = """# Releases of engines
-
-In which release of an engine failures came, and in which they went; [findings](findings.md)
-explains many of them. `conformance history` runs the suite over releases, each in an environment of
-its own ([how](comparing.md#releases-of-one-engine)); [make_history.py](make_history.py) makes this
-page.
-
-What "came" in 1.24.4 after 1.20.1 fails in 1.24.4, and not in 1.20.1, the release run before it; it
-may have come in any between. "Otherwise" are the verdicts in the other of the two releases. An
-AttributeError is not the engine's: its release has not what the adapter here calls.
-"""
+PAGE = ROOT / "docs" / "comparing.md"
+BEGIN, END = "<!-- releases: begin -->\n", "<!-- releases: end -->\n"
 
 
 class Engine(NamedTuple):
@@ -69,13 +61,16 @@ def history_of(name: str, engine: Engine) -> History:
     return history(checked, engine.versions, reports=REPORTS, extra=engine.extra)
 
 
-def page(histories: list[History]) -> str:
-    """Return the page, whose title is in its head."""
-    made = markdown.render(describe(histories))
-    return HEAD + "\n" + made.partition("\n\n")[2]
+def page(text: str, histories: list[History]) -> str:
+    """Return a page with what releases show between its marks, below a heading of its own."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    made = markdown.render(describe(histories)).partition("\n\n")[2]
+    made = re.sub(r"^## ", "### ", made, flags=re.MULTILINE)
+    return f"{before}{BEGIN}{made}{END}{after}"
 
 
 if __name__ == "__main__":
     made = [history_of(name, ENGINES[name]) for name in sys.argv[1:] or ENGINES]
     if not sys.argv[1:]:
-        Path(__file__).with_name("history.md").write_text(page(made), encoding="utf-8")
+        PAGE.write_text(page(PAGE.read_text("utf-8"), made), encoding="utf-8")

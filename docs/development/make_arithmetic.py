@@ -1,4 +1,4 @@
-"""Writes the table of engines in docs/arithmetic.md: `python docs/make_arithmetic.py JSON...`.
+"""Writes the table of engines in docs/arithmetic.md: `make_arithmetic.py JSON...`.
 
 Each JSON is what `conformance reveal ENGINE --json JSON` wrote, for an engine where it is
 installed. Operators that an engine computes alike share a row.
@@ -19,7 +19,7 @@ from conformance.report.reveal_report import summary
 from conformance.reveal.values import Property, RevealedAverage, Window, WindowOrder
 from conformance.text import listed
 
-PAGE = Path(__file__).parent / "arithmetic.md"
+PAGE = Path(__file__).parents[1] / "arithmetic.md"
 BEGIN, END = "<!-- engines: begin -->\n", "<!-- engines: end -->\n"
 COLUMNS = (
     *("engine", "operators", "type", "order", "sums", "division", "subnormals"),
