@@ -36,6 +36,11 @@ class Builtin:
         """Full name of the adapter's module."""
         return f"{__package__}.engines.{self.name.replace('-', '_')}_backend"
 
+    def _module_of(self, options: str) -> str:
+        """Return the full name of the module that takes options: `via` is one of routes."""
+        is_route = self.name in _ROUTES or options.startswith("via=") or ",via=" in options
+        return f"conformance.routes.{self.name}_route" if is_route else self.module
+
     @property
     def installed(self) -> bool:
         """Whether all packages that it needs can be found; nothing of them is imported."""
@@ -75,9 +80,10 @@ class Builtin:
                 f"backend {self.name!r} needs {packages.replace(' ', ' and ')}, which is not "
                 f"installed: pip install {packages}"
             )
-        module = guarded_import(
-            self.name, self.module, lambda: importlib.import_module(self.module)
-        )
+        name = self._module_of(options)
+        if not is_found(name):
+            raise UsageError(f"backend {self.name!r} is the source of no route: it takes no via")
+        module = guarded_import(self.name, name, lambda: importlib.import_module(name))
         if not options:
             return cast("Backend", module.backend)
         text = f"{self.name}:{options}"
@@ -98,6 +104,8 @@ _DISTRIBUTIONS = {
     "tvm": "apache-tvm",
 }
 """What pip takes, where it is not the name of the package that is imported."""
+_ROUTES = ("onnx",)
+"""Backends that are nothing but the sources of routes."""
 _BUILTINS = (
     Builtin("numpy", ("numpy",), "plain numpy, one axis after another, the default readings"),
     Builtin("torch", ("torch",), "the pooling functions of torch.nn.functional, on the CPU"),
@@ -107,6 +115,7 @@ _BUILTINS = (
         ("onnxruntime", "onnx"),
         "the pooling operators of ONNX Runtime, on the CPU",
     ),
+    Builtin("onnx", ("onnx", "openvino"), "models of one ONNX node, imported by OpenVINO"),
     Builtin("onnx-reference", ("onnx",), "the reference evaluator of the package onnx"),
     Builtin("jax", ("jax",), "reduce_window of jax.lax, compiled by XLA for the default device"),
     Builtin("paddle", ("paddle",), "the pooling functions of paddle.nn.functional, on the CPU"),

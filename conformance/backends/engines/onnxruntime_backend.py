@@ -13,7 +13,8 @@ lacks is unsupported, and what the runtime answers with NOT_IMPLEMENTED.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -55,17 +56,24 @@ class OnnxRuntime:
             made = model_of(definition, inputs, attributes, self.opset)
             given = given_inputs(definition, inputs)
         check_most_axes(definition, inputs[0].ndim - 2, "ONNX Runtime")
-        try:
-            return outputs_of(_session(made), given)
-        except NotImplementedThere as error:
-            raise Unsupported(str(error)) from None
+        with implemented():
+            return outputs_of(session_of(made), given)
 
 
 backend = OnnxRuntime()
 
 
+@contextmanager
+def implemented() -> Iterator[None]:
+    """Raise Unsupported for what the runtime has no kernel of."""
+    try:
+        yield
+    except NotImplementedThere as error:
+        raise Unsupported(str(error)) from None
+
+
 @lru_cache(maxsize=256)
-def _session(model: bytes) -> Any:
+def session_of(model: bytes) -> Any:
     """Return a session with a model."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = _FATAL  # what is wrong comes back as an exception

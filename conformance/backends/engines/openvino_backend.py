@@ -46,7 +46,7 @@ with missing("openvino_telemetry"):
     from openvino import opset1, opset8, opset14, opset16
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
-_TYPES = {
+TYPES = {
     np.dtype(np.float16): ov.Type.f16,
     _BFLOAT16: ov.Type.bf16,
     np.dtype(np.float32): ov.Type.f32,
@@ -72,7 +72,7 @@ class OpenVino:
     ) -> Array | Outputs:
         """Compute one case; Unsupported for element types the device computes in a smaller one."""
         data = inputs[0]
-        element = _TYPES.get(data.dtype)
+        element = TYPES.get(data.dtype)
         if element is None:
             raise Unsupported(f"{data.dtype}: OpenVINO's CPU has no primitives of this type")
         definition = known_operator(operator)
@@ -92,9 +92,9 @@ class OpenVino:
         node = _Node(node_of, version, settings, size, indices)
         model = _compiled(self.device, self.precision, node, element, data.shape)
         request = model.create_infer_request()  # one for each call: threads may not share one
-        request.infer([_tensor(data, element)])
-        values = _array(request.get_output_tensor(0)).view(data.dtype)
-        return (values, _array(request.get_output_tensor(1))) if node.indices else values
+        request.infer([tensor_of(data, element)])
+        values = array_of(request.get_output_tensor(0)).view(data.dtype)
+        return (values, array_of(request.get_output_tensor(1))) if node.indices else values
 
 
 backend = OpenVino()
@@ -149,6 +149,11 @@ def _compiled(
     data = opset1.parameter(list(shape), element)
     outputs = node.make(node, data).outputs()[: 1 + node.indices]
     model = ov.Model(outputs, [data], "pooling")
+    return compiled(model, device, precision)
+
+
+def compiled(model: ov.Model, device: str = "CPU", precision: str = "f32") -> Any:
+    """Return a model for a device, which computes in a precision."""
     return _core.compile_model(model, device, {"INFERENCE_PRECISION_HINT": precision})
 
 
@@ -192,7 +197,7 @@ _SLIDING = {"average": _average, "maximum": _maximum}
 _ADAPTIVE = {"average": _adaptive_average, "maximum": _adaptive_maximum}
 
 
-def _tensor(data: Array, element: ov.Type) -> Any:
+def tensor_of(data: Array, element: ov.Type) -> Any:
     """Return a tensor that shares the memory of `data`, if that is writable and in C order."""
     data = np.require(data, requirements=["C", "W"])
     if element == ov.Type.bf16:
@@ -200,6 +205,6 @@ def _tensor(data: Array, element: ov.Type) -> Any:
     return ov.Tensor(data, shared_memory=True)
 
 
-def _array(tensor: Any) -> Array:
+def array_of(tensor: Any) -> Array:
     """Return a copy, which outlives the request."""
     return np.array(tensor.data, copy=True)

@@ -83,14 +83,10 @@ class Torch:
         """Compute one case with one call of torch; Unsupported says what it cannot express."""
         definition, own, gradient = forward_of(known_operator(operator, _OWN), inputs)
         if definition.publisher == _OWN:
-            given = dict(attributes)
-            if definition.has_indices:
-                given["return_indices"] = gradient is None
-            if definition.reduction.powers and own[0].ndim == 3:
-                given = {key: _alone(value) for key, value in given.items()}
-            function = getattr(functional, definition.name.removeprefix(f"{_OWN}-"))
+            name, given = own_call(definition, own, attributes, with_indices=gradient is None)
             if definition.scatters:
                 given["indices"] = self._tensor(own[1])
+            function = getattr(functional, name)
             return _returned(self._computed(partial(function, **given), own[0], gradient))
         pool, arguments = _translated(definition, own, attributes, with_indices=gradient is None)
         try:
@@ -119,16 +115,36 @@ class Torch:
 
     def _tensor(self, data: Array) -> torch.Tensor:
         """Return a tensor on the device; on the CPU it shares the memory of `data`."""
-        if min(data.strides, default=0) < 0:
-            data = data.copy()
-        if data.dtype == _BFLOAT16:
-            tensor = torch.from_numpy(data.view(np.int16)).view(torch.bfloat16)
-        else:
-            tensor = torch.from_numpy(data)
+        tensor = tensor_of(data)
         return tensor if self.device == "cpu" else tensor.to(self.device)
 
 
+def tensor_of(data: Array) -> torch.Tensor:
+    """Return a tensor on the CPU, which shares the memory of `data` if its strides allow that."""
+    if min(data.strides, default=0) < 0:
+        data = data.copy()
+    if data.dtype == _BFLOAT16:
+        return torch.from_numpy(data.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(data)
+
+
 backend = Torch()
+
+
+def own_call(
+    operator: Operator,
+    inputs: Sequence[Array],
+    attributes: Mapping[str, Any],
+    *,
+    with_indices: bool = True,
+) -> tuple[str, dict[str, Any]]:
+    """Return the function that an operator of PyTorch's documents is, and its keywords."""
+    given = dict(attributes)
+    if operator.has_indices:
+        given["return_indices"] = with_indices
+    if operator.reduction.powers and inputs[0].ndim == 3:
+        given = {key: _alone(value) for key, value in given.items()}
+    return operator.name.removeprefix(f"{_OWN}-"), given
 
 
 def _translated(

@@ -1,0 +1,99 @@
+"""Models of ONNX that converters emit: in words, in engines, and computed as ONNX says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, defs, helper
+from onnx.reference import ReferenceEvaluator
+from onnx.reference.op_run import OpRun
+
+from conformance.operators import OPERATORS, evaluate
+from conformance.routes.program import Program, Run
+from conformance.vector import Array, Outputs, outputs_of
+
+
+def program_of(model: ModelProto, engine: str) -> Program:
+    """Return a model as a program of an engine, one of `ENGINES`."""
+    nodes = "; ".join(map(_in_words, model.graph.node))
+    return Program(nodes, ENGINES[engine](model), _rightly(model))
+
+
+def _in_words(node: Any) -> str:
+    values = ((each.name, helper.get_attribute_value(each)) for each in node.attribute)
+    known = defs.get_schema(node.op_type, domain=node.domain).attributes
+    given = [
+        f"{name}={value.decode() if isinstance(value, bytes) else value}"
+        for name, value in values
+        if not hasattr(value, "dims") and value != _default(known.get(name))
+    ]
+    return f"{node.op_type}({', '.join(given)})"
+
+
+def _default(attribute: Any) -> Any:
+    if attribute is None or not attribute.default_value.type:
+        return None
+    return helper.get_attribute_value(attribute.default_value)
+
+
+def _rightly(model: ModelProto) -> Run:
+    """Compute a model with the pooling of this package, and all else with ONNX's evaluator."""
+
+    def run(inputs: Sequence[Array]) -> Outputs:
+        return _outputs(ReferenceEvaluator(model, new_ops=_POOLING), model, inputs)
+
+    return run
+
+
+def _outputs(session: Any, model: ModelProto, inputs: Sequence[Array]) -> Outputs:
+    names = (each.name for each in model.graph.input)
+    return tuple(session.run(None, dict(zip(names, inputs, strict=False))))
+
+
+def _in_onnxruntime(model: ModelProto) -> Run:
+    from conformance.backends.engines import onnxruntime_backend as engine  # noqa: PLC0415
+
+    with engine.implemented():
+        session = engine.session_of(model.SerializeToString())
+
+    def run(inputs: Sequence[Array]) -> Outputs:
+        with engine.implemented():
+            return _outputs(session, model, inputs)
+
+    return run
+
+
+def _in_reference(model: ModelProto) -> Run:
+    evaluator = ReferenceEvaluator(model)
+    return lambda inputs: _outputs(evaluator, model, inputs)
+
+
+ENGINES: Mapping[str, Callable[[ModelProto], Run]] = {
+    "onnxruntime": _in_onnxruntime,
+    "onnx-reference": _in_reference,
+}
+"""What runs a model of ONNX, by the name of its backend."""
+
+
+def _pooling(kind: str, operator: str) -> type[OpRun]:
+    """Return the class by which ONNX's evaluator has this package compute an operator."""
+
+    def _run(self: OpRun, *inputs: Array, **attributes: Any) -> Outputs:
+        given = {each.name for each in self.onnx_node.attribute}
+        own = {
+            name: list(map(int, value)) if isinstance(value, list | tuple | np.ndarray) else value
+            for name, value in attributes.items()
+            if name in given
+        }
+        return outputs_of(evaluate(operator, inputs, own))[: len(self.onnx_node.output)]
+
+    return type(kind, (OpRun,), {"op_domain": "", "_run": _run})
+
+
+_POOLING = [
+    _pooling(name.split("-")[1], name)
+    for name, operator in OPERATORS.items()
+    if operator.family == "onnx" and not operator.is_gradient
+]

@@ -1,0 +1,36 @@
+"""Models that OpenVINO's converters make, on its CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from conformance.backends.engines.openvino_backend import TYPES, array_of, compiled, tensor_of
+from conformance.errors import Unsupported
+from conformance.routes.program import Program
+from conformance.vector import Array, Outputs
+
+_TYPES = {dtype.name for dtype in TYPES} - {"bfloat16"}
+"""Those whose results it returns in the same type."""
+_NO_STEP = {"Parameter", "Constant", "Result"}
+
+
+def program_of(model: Any) -> Program:
+    """Return a model as a program; Unsupported for types that the CPU computes in a smaller one."""
+    nodes = [node for node in model.get_ordered_ops() if node.get_type_name() not in _NO_STEP]
+    made = compiled(model)
+
+    def run(inputs: Sequence[Array]) -> Outputs:
+        lacking = [each.dtype for each in inputs if each.dtype.name not in _TYPES]
+        if lacking:
+            raise Unsupported(f"{lacking[0]}: OpenVINO's CPU has no primitives of this type")
+        request = made.create_infer_request()
+        request.infer([tensor_of(each, TYPES[each.dtype]) for each in inputs])
+        return tuple(map(array_of, request.output_tensors))
+
+    return Program("; ".join(map(_in_words, nodes)), run)
+
+
+def _in_words(node: Any) -> str:
+    given = (f"{name}={value}" for name, value in node.get_attributes().items())
+    return f"{node.get_type_name()}({', '.join(given)})"

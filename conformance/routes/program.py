@@ -1,0 +1,112 @@
+"""A program that a converter emitted, and who departs from the document of a call."""
+
+from __future__ import annotations
+
+import logging
+import re
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.backends.answer import error_line
+from conformance.errors import InvalidCase, Unsupported
+from conformance.judging.judge import accepted
+from conformance.operators import vector_of
+from conformance.vector import Array, Case, Outputs, Vector
+
+_REFUSALS = re.compile(
+    "UnsupportedOperatorError|SymbolicValueError|DispatchError|OpConversionFailure"
+    "|Unsupported operation of type"
+)
+"""By which a converter says, in the name of an exception or its text, that it has no such call.
+
+The first three are of torch.onnx, the others of OpenVINO."""
+
+Run = Callable[[Sequence[Array]], Outputs]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What a converter emitted: `run` has an engine compute it, `nodes` are it in words.
+
+    `rightly` computes it as the document of its nodes says, None where nothing here does.
+    """
+
+    nodes: str
+    run: Run
+    rightly: Run | None = None
+
+    def answer(
+        self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> Outputs:
+        """Return what the engine computes; where that does not conform, print why.
+
+        `inputs` are those of the call, an operator of PyTorch's documents.
+        """
+        case = Case("", operator, attributes, tuple(inputs))
+        try:
+            outputs = self.run(inputs)
+        except Exception:
+            print(self._departs(case, None))  # noqa: T201 - a report shows it with the failure
+            raise
+        words = self._departs(case, outputs)
+        if words:
+            print(words)  # noqa: T201 - as above
+        return outputs
+
+    def _departs(self, case: Case, outputs: Outputs | None) -> str:
+        """Say what was emitted and who departs, "" if the outputs conform; None: an exception."""
+        try:
+            vector = vector_of(case)
+        except InvalidCase:
+            return f"emitted: {self.nodes}"
+        if _conforms(vector, outputs):
+            return ""
+        words = f"emitted: {self.nodes}"
+        if self.rightly is None:
+            return words
+        try:
+            right: Outputs | None = self.rightly(vector.case.inputs)
+        except InvalidCase:
+            right = None
+        if _conforms(vector, right):
+            return f"{words}\nthe engine departs: computed as ONNX says, these nodes conform"
+        return f"{words}\nthe converter departs: computed as ONNX says, these nodes do not conform"
+
+
+def check_known(name: str, known: Collection[str]) -> None:
+    """Raise ValueError unless a name is known."""
+    if name not in known:
+        raise ValueError(f"{name!r} is none of {', '.join(known)}")
+
+
+@contextmanager
+def converting() -> Iterator[None]:
+    """Raise Unsupported for what a converter refuses as such; say of all else that it raised it."""
+    logging.disable()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except Unsupported:
+        raise
+    except Exception as error:
+        for cause in _causes(error):
+            if _REFUSALS.search(f"{type(cause).__name__}: {cause}"):
+                raise Unsupported(error_line(cause)) from None
+        print("the converter raised this")  # noqa: T201 - a report shows it with the failure
+        raise
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+def _conforms(vector: Vector, outputs: Outputs | None) -> bool:
+    return accepted([vector], [outputs])[0]

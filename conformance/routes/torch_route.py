@@ -1,0 +1,126 @@
+"""Calls of torch.nn.functional through the converters that there are for torch.
+
+A program depends on the function, its keywords, and the types and shapes of its tensors; the last
+ones are kept, so that calls alike but for their values are converted once.
+"""
+
+# ruff: noqa: PLC0415 - the converters of other routes need not be installed
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+from torch.nn import functional
+
+from conformance.backends.engines.engine import known_operator
+from conformance.backends.engines.torch_backend import own_call, tensor_of
+from conformance.dtypes import INTEGERS
+from conformance.errors import Unsupported
+from conformance.routes import onnx_program
+from conformance.routes.onnx_program import ENGINES
+from conformance.routes.program import Program, check_known, converting
+from conformance.vector import Array, Outputs
+
+_OPSETS = {True: 22, False: 20}
+"""The last opset that each exporter of torch writes, by whether it is that of dynamo."""
+_BY_ONNX = {"float16", "float32", "float64", *INTEGERS}
+_TYPES = {
+    "onnx": _BY_ONNX,
+    "onnx-script": _BY_ONNX,
+    "openvino": {"float16", "float32", "int8", "uint8", "int32", "int64"},
+}
+"""Types of tensors that can be handed to the engines of a route, by its converter."""
+Tensors = tuple[torch.Tensor, ...]
+
+
+class _Call(torch.nn.Module):  # type: ignore[misc]
+    """A module that calls one function of torch.nn.functional."""
+
+    def __init__(self, name: str, given: Mapping[str, Any]) -> None:
+        super().__init__()
+        self._function, self._given = getattr(functional, name), given
+
+    def forward(self, *tensors: torch.Tensor) -> Any:
+        return self._function(*tensors, **self._given)
+
+
+def _by_onnx(*, dynamo: bool) -> Callable[[_Call, Tensors, str], Program]:
+    def converted(module: _Call, tensors: Tensors, engine: str) -> Program:
+        opset = _OPSETS[dynamo]
+        written = io.BytesIO()
+        torch.onnx.export(
+            module, tensors, written, dynamo=dynamo, opset_version=opset, verbose=False
+        )
+        return onnx_program.program_of(onnx.load_from_string(written.getvalue()), engine)
+
+    return converted
+
+
+def _by_openvino(module: _Call, tensors: Tensors, _engine: str) -> Program:
+    import openvino
+
+    from conformance.routes.openvino_program import program_of
+
+    return program_of(openvino.convert_model(module, example_input=tensors))
+
+
+_CONVERTERS: Mapping[str, Callable[[_Call, Tensors, str], Program]] = {
+    "onnx": _by_onnx(dynamo=True),
+    "onnx-script": _by_onnx(dynamo=False),
+    "openvino": _by_openvino,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TorchRoute:
+    """A route from torch, `via` a converter `into` an engine that takes what it emits."""
+
+    via: str = "onnx"
+    into: str = "onnxruntime"
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a route that there is not."""
+        check_known(self.via, _CONVERTERS)
+        check_known(self.into, ENGINES)
+
+    def __call__(
+        self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> Outputs:
+        """Compute one case; Unsupported for other documents than PyTorch's, and gradients."""
+        definition = known_operator(operator, "PyTorch")
+        if definition.publisher != "PyTorch" or definition.is_gradient:
+            raise Unsupported(f"operator {operator}: this route is of PyTorch's functions")
+        lacking = [each.dtype for each in inputs if each.dtype.name not in _TYPES[self.via]]
+        if lacking:
+            raise Unsupported(f"{lacking[0]}: no engine of this route takes it")
+        name, given = own_call(definition, inputs, attributes)
+        kept = tuple((key, _frozen(value)) for key, value in sorted(given.items()))
+        types = tuple((each.dtype, each.shape) for each in inputs)
+        return _program(self.via, self.into, name, kept, types).answer(operator, inputs, attributes)
+
+
+backend = TorchRoute()
+
+
+@lru_cache(maxsize=256)
+def _program(
+    via: str,
+    into: str,
+    name: str,
+    given: tuple[tuple[str, Any], ...],
+    inputs: tuple[tuple[np.dtype[Any], tuple[int, ...]], ...],
+) -> Program:
+    keywords = {key: list(value) if isinstance(value, tuple) else value for key, value in given}
+    tensors = tuple(tensor_of(np.zeros(shape, dtype)) for dtype, shape in inputs)
+    with converting():
+        return _CONVERTERS[via](_Call(name, keywords), tensors, into)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
