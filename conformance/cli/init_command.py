@@ -217,7 +217,8 @@ def _compile(source: Path, part: Path, program: Path) -> None:
 def _refuse_to_overwrite(paths: list[Path]) -> None:
     there = [str(path) for path in paths if os.path.lexists(path)]
     if there:
-        raise UsageError(f"{', '.join(there)}: there already, and init writes over nothing")
+        renew = "; --renew brings them up to date" if str(EXPECTED) in there else ""
+        raise UsageError(f"{', '.join(there)}: there already, and init writes over nothing{renew}")
     for path in paths:
         if path is not WORKFLOW and not path.parent.is_dir():
             raise UsageError(f"cannot write {path}: there is no directory {path.parent}")

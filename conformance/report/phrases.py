@@ -34,7 +34,7 @@ IDS = 3
 """Ids that are named where there may be thousands."""
 _DEPARTURES = 3
 """Readings that are named in the sentence that says whether a backend conforms."""
-_IN_WORDS = {"raised": "an exception"}
+_IN_WORDS = {"raised": "raised an exception"}
 """Words for what a backend did where nothing is defined, where they are not those of reports."""
 _REASONS, _REASON = 5, 100
 """Reasons that are given for what is unsupported, and characters of each."""

@@ -129,7 +129,8 @@ class TestInATerminal:
         )
         start = lines.index("  zero-sign")
         assert lines[start + 1 :] == [
-            "    an exception 4,444, nan 33: my_backend.py:the_first_one, my_backend.py:third",
+            "    raised an exception 4,444, nan 33: my_backend.py:the_first_one,",
+            "      my_backend.py:third",
             "    nan 4,477: my_backend.py:the_other_one",
         ]
 

@@ -107,7 +107,7 @@ GALLERY = {
             result("a"),
             undefined=(UndefinedReport("all-padding-average", {"raised": 1, "nan": 12}),),
         ),
-        ["Undefined behaviour", "all-padding-average nan 12, an exception 1"],
+        ["Undefined behaviour", "all-padding-average nan 12, raised an exception 1"],
     ),
     "not repeatable": (
         lambda: made(result("a"), repeated=Repeatability(12, ("a", "b", "c", "d"), ("b",))),
