@@ -4,8 +4,8 @@
 
 Faults of the catalogue are planted in a right backend, which is asked about the vectors of the
 smoke tier, those of the standard tier where too few of them fail, and held-out cases. A result
-is right if the confirmed causes predict at least 95 of 100 other held-out cases on which one of them
-shows, and at most 5 of 100 on which none does fail; wrong if the first does not hold, and partly
+is right if the confirmed causes predict at least 95 of 100 other held-out cases on which one of
+them shows, and at most 5 of 100 on which none does fail; wrong if the first does not hold, partly
 right if only the second does not, or if in more than 5 of the former all is wrong that was
 predicted, and more. For unseen faults, the catalogue is without what reproduces half of the
 failures or more: the fault itself and its like. For unlisted ones, so is what atoms enumerate:
