@@ -10,7 +10,7 @@ from conformance.backends.answer import NOT_RUN
 from conformance.backends.runner import Answers
 from conformance.batch import RAISES, VALUES, Batch, distinct, vector_at
 from conformance.cases.large import LargeBatch
-from conformance.judging.judge import judge, readings_of, united
+from conformance.judging.judge import UNANSWERED, judge, judge_unanswered, readings_of, united
 from conformance.judging.large_judge import judge_large
 from conformance.judging.reading_sets import reading_space
 from conformance.judging.sums import Sums, sums_of
@@ -24,18 +24,20 @@ def judge_batch(
 ) -> tuple[list[Result], Sums]:
     """Judge the answers to a batch, up to the first vector that was not run; see `judge`.
 
-    What is in all bits expected, is so under every reading: that is told of all vectors first, and
-    the others are judged one by one.
+    Equal bits are right under every reading: they are told of all vectors first, and the others
+    are judged one by one.
     """
     count = answers.kind.index(NOT_RUN) if NOT_RUN in answers.kind else len(batch)
     if isinstance(batch, LargeBatch):
         judged = [judge_large(batch.recipe, answers.at(number)) for number in range(count)]
     else:
-        exact = _exact(batch, answers, pins)
-        judged = [
-            exact.get(number) or judge(vector_at(batch, number), answers.at(number), pins)
-            for number in range(count)
-        ]
+        told = _exact(batch, answers, pins)
+        for number in range(count):
+            if answers.kind[number] in UNANSWERED:
+                told[number] = judge_unanswered(answers.at(number), batch.clauses[number])
+            elif number not in told:
+                told[number] = judge(vector_at(batch, number), answers.at(number), pins)
+        judged = [told[number] for number in range(count)]
     results = [result_of(batch, number, each) for number, each in enumerate(judged)]
     return results, sums_of(batch, answers, judged)
 

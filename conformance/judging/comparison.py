@@ -22,8 +22,7 @@ Bools = npt.NDArray[np.bool_]
 Doubles = npt.NDArray[np.float64]
 
 
-_NONE = slice(0)
-_PLACES = np.zeros(0, np.int64)
+_NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,24 +143,21 @@ class Comparison:
         return self._differing[key]
 
     def _compared(self, outcome: Values, number: int) -> DifferingElements | None:
-        of, case = outcome.outputs[number], self.vector.case
-        axes = case.inputs[0].ndim - 2
         if number >= len(self.outputs):
             return None
+        of, case = outcome.outputs[number], self.vector.case
         dtype, shape, data = self.outputs[number]
         if data is None or dtype != name_of(of.values.dtype) or shape != of.values.shape:
             return None
-        expected, got = of.values.ravel(), self.array(number)
-        if data == expected.tobytes():  # as most are, and bytes compare fastest
-            return DifferingElements(
-                case.operator, number, of.at(_NONE), got[_NONE], _PLACES[_NONE], axes
-            )
-        unequal = where_bits_differ(got, expected)
-        unequal[of.undefined] = False
-        if (tied := np.flatnonzero(unequal & (of.addends == TIED))).size:
-            whose, right = indices_of_value(self.vector, outcome, tied)
-            unequal[tied[whose[right == got[tied[whose]]]]] = False
-        places = np.flatnonzero(unequal)
+        got, places = self.array(number), _NONE
+        if data != of.values.tobytes():  # most are equal, and bytes compare fastest
+            unequal = where_bits_differ(got, of.values.ravel())
+            unequal[of.undefined] = False
+            if (tied := np.flatnonzero(unequal & (of.addends == TIED))).size:
+                whose, right = indices_of_value(self.vector, outcome, tied)
+                unequal[tied[whose[right == got[tied[whose]]]]] = False
+            places = np.flatnonzero(unequal)
+        axes = case.inputs[0].ndim - 2
         return DifferingElements(case.operator, number, of.at(places), got[places], places, axes)
 
     def wrong(self, outcome: Values, number: int) -> Bools:

@@ -40,6 +40,10 @@ _DIGITS = 12
 """Hexadecimal digits of a digest of an answer, enough to tell one from others by accident."""
 
 
+Form = tuple[tuple[int, ...], str]
+"""Shape and element type of an output."""
+
+
 class Explanation(NamedTuple):
     """Why a vector has its verdict; the fields are those of `Result`."""
 
@@ -63,18 +67,15 @@ def explain_mismatch(
         return Explanation(AcceptedInvalid(_why_invalid(vector.case)))
 
     valued = [outcome for outcome in outcomes if isinstance(outcome, Values)]
-    operator, count = vector.case.operator, len(answer.outputs)
-    why: Why | None
-    if count > (most := len(operator_named(operator).outputs)):
-        why = WrongCount(count, most)
-    else:
-        why = _misfit(operator, answer.outputs, valued)
-        # Each output alone may have a shape and type of some outcome, and all not those of one.
-        why = why or _misfit(operator, answer.outputs, [comparison.nearest(valued)])
-    if why is not None:
-        return Explanation(why, answer=_digest(answer.outputs))
-    nearest = comparison.nearest(valued)
-    worst = [of for number in range(count) if (of := _worst(comparison, nearest, number))]
+    if not valued:  # any answer is right, but under readings that are not required
+        return Explanation(answer=_digest(answer.outputs))
+    nearest, operator = comparison.nearest(valued), vector.case.operator
+    # Each output alone may have a shape and type of some outcome, and all not those of one.
+    for possible in (valued, [nearest]):
+        if why := misfit(operator, answer.outputs, [forms_of(outcome) for outcome in possible]):
+            return Explanation(why, answer=_digest(answer.outputs))
+    every = (_worst(comparison, nearest, number) for number in range(len(answer.outputs)))
+    worst = [of_output for of_output in every if of_output is not None]
     digest = _digest(answer.outputs, [defined(of) for of in nearest.outputs])
     return Explanation(elements_differ(worst), worst[0] if worst else None, answer=digest)
 
@@ -101,27 +102,26 @@ def elements_differ(worst: Iterable[Worst]) -> WrongElements:
     return WrongElements(tuple(Differing(of.wrong, of.total, of.output) for of in worst))
 
 
-def _misfit(
-    operator: str, outputs: Sequence[Returned], outcomes: Sequence[Values]
-) -> WrongShape | WrongType | None:
-    """Say which output has not the shape or type of any of some outcomes; None if none."""
-    for number, got in enumerate(outputs):
-        arrays = [outcome.outputs[number].values for outcome in outcomes]
-        expected = [(array.shape, name_of(array.dtype)) for array in arrays]
-        if wrong := misfit(got, expected, output_name(operator, number)):
-            return wrong
-    return None
+def forms_of(outcome: Values) -> list[Form]:
+    """Return the shape and element type of each output of an outcome."""
+    return [(of.values.shape, name_of(of.values.dtype)) for of in outcome.outputs]
 
 
 def misfit(
-    got: Returned, expected: Sequence[tuple[tuple[int, ...], str]], name: str
-) -> WrongShape | WrongType | None:
-    """Say what is wrong with an output that has none of some shapes and types; None if nothing."""
-    shapes = tuple(dict.fromkeys(shape for shape, _ in expected))
-    if got.shape not in shapes:
-        return WrongShape(got.shape, shapes, name)
-    types = distinct(dtype for shape, dtype in expected if shape == got.shape)
-    return None if got.dtype in types else WrongType(got.dtype, types, name)
+    operator: str, outputs: Sequence[Returned], possible: Sequence[Sequence[Form]]
+) -> WrongCount | WrongShape | WrongType | None:
+    """Say why outputs have not the forms of any of some outcomes; None if each has one of them."""
+    if len(outputs) > len(possible[0]):
+        return WrongCount(len(outputs), len(possible[0]))
+    for number, got in enumerate(outputs):
+        forms = [of_outcome[number] for of_outcome in possible]
+        shapes = tuple(dict.fromkeys(shape for shape, _ in forms))
+        if got.shape not in shapes:
+            return WrongShape(got.shape, shapes, output_name(operator, number))
+        types = distinct(dtype for shape, dtype in forms if shape == got.shape)
+        if got.dtype not in types:
+            return WrongType(got.dtype, types, output_name(operator, number))
+    return None
 
 
 def output_name(operator: str, output: int) -> str:

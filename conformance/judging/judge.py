@@ -28,9 +28,12 @@ from conformance.judging.explanations import (
     explain_pins,
 )
 from conformance.judging.reading_sets import BitSet, reading_space
-from conformance.judging.undefined import behaviours_in
+from conformance.judging.undefined import OF_KIND, behaviours_in
 from conformance.judging.verdicts import UNACCEPTED, Judged
 from conformance.vector import Anything, Combination, Outcome, Outputs, Raises, Values, Vector
+
+UNANSWERED = frozenset({UNSUPPORTED, CRASHED, TIMED_OUT})
+"""Kinds of answers that no outcome is held against."""
 
 
 def accepts(vector: Vector, returned: Outputs | None) -> bool:
@@ -57,10 +60,9 @@ def answer_to(vector: Vector, returned: Outputs | None) -> Answer:
 def judge(vector: Vector, answer: Answer, pins: Mapping[str, str]) -> Judged:
     """Judge the answer to a vector; `pins` maps disputed clauses to the only reading accepted."""
     operator, kind, raised = vector.case.operator, answer.kind, answer.kind == RAISED
+    if kind in UNANSWERED:
+        return judge_unanswered(answer, vector.clauses)
     comparison = Comparison(vector, answer.outputs)
-    if kind in {UNSUPPORTED, CRASHED, TIMED_OUT}:
-        undefined = behaviours_in(vector, answer, comparison, None)
-        return Judged(UNACCEPTED[kind], 0, Explanation(answer.why), undefined=undefined)
     fitting = [each for each in vector.outcomes if _fits(each, answer, comparison)]
     pinned = reading_space(operator).allowed_by(pins)
     sets = {each: readings_of(operator, each.readings) for each in vector.outcomes}
@@ -100,6 +102,17 @@ def judge(vector: Vector, answer: Answer, pins: Mapping[str, str]) -> Judged:
         followed=None if followed is None else vector.outcomes.index(followed),
         undefined=behaviours_in(vector, answer, comparison, followed),
         comparison=comparison,
+    )
+
+
+def judge_unanswered(answer: Answer, clauses: Mapping[str, tuple[str, ...]]) -> Judged:
+    """Judge an answer that no outcome is held against, to a vector that clauses apply to."""
+    undefined = [name for name, readings in clauses.items() if not readings]
+    return Judged(
+        UNACCEPTED[answer.kind],
+        0,
+        Explanation(answer.why),
+        undefined=dict.fromkeys(undefined, OF_KIND[answer.kind]),
     )
 
 

@@ -10,20 +10,18 @@ from msgspec import structs
 
 from conformance.backends.answer import ARRAY, NO_ARRAY, Answer, Returned
 from conformance.cases.large import Recipe
-from conformance.dtypes import dtype_of, name_of
+from conformance.dtypes import dtype_of
 from conformance.judging.comparison import DifferingElements, where_bits_differ
 from conformance.judging.explanations import (
     Explanation,
     elements_differ,
+    forms_of,
     misfit,
-    output_name,
     worst_of,
 )
 from conformance.judging.verdicts import UNACCEPTED, Judged
 from conformance.record.report import Worst
-from conformance.record.why import Why, WrongCount
 from conformance.repeated import groups
-from conformance.vector import Array
 
 
 def judge_large(recipe: Recipe, answer: Answer) -> Judged:
@@ -32,44 +30,23 @@ def judge_large(recipe: Recipe, answer: Answer) -> Judged:
     Every outcome of a recipe has the same values, so that no reading is required or ruled out: what
     is within the bound of one of them conforms.
     """
-    why, worst = answer.why, list[Worst]()
-    verdict = UNACCEPTED[answer.kind]
+    why, worst, verdict = answer.why, list[Worst](), UNACCEPTED[answer.kind]
     if answer.kind in {ARRAY, NO_ARRAY}:
-        why = why or _misfit(recipe, answer.outputs)
-        worst = [] if why else _wrong(recipe, answer.outputs)
-        why = elements_differ(worst) if worst else why
+        forms = [(recipe.output_shape, dtype) for _, dtype in forms_of(recipe.expected)]
+        why = why or misfit(recipe.case.operator, answer.outputs, [forms])
+        if why is None:
+            every = (_worst(recipe, number, of) for number, of in enumerate(answer.outputs))
+            worst = [of_output for of_output in every if of_output is not None]
+            why = elements_differ(worst) if worst else None
         verdict = "mismatch" if why else "conforms"
     explanation = Explanation(why, worst[0] if worst else None)
     return Judged(verdict, int(verdict == "conforms"), explanation)
 
 
-def _wrong(recipe: Recipe, outputs: tuple[Returned, ...]) -> list[Worst]:
-    """Return the worst element of each output that has wrong ones."""
-    every = (_worst(recipe, number, _array(of)) for number, of in enumerate(outputs))
-    return [worst for worst in every if worst is not None]
-
-
-def _array(output: Returned) -> Array:
-    """Return an output of the right type and shape, in the memory where it is."""
-    assert output.data is not None
-    return np.frombuffer(output.data, dtype_of(output.dtype)).reshape(output.shape)
-
-
-def _misfit(recipe: Recipe, outputs: tuple[Returned, ...]) -> Why | None:
-    """Say what is wrong with the arrays that were returned, whatever they hold; None if nothing."""
-    expected = recipe.expected.outputs
-    if len(outputs) > len(expected):
-        return WrongCount(len(outputs), len(expected))
-    for number, (got, wanted) in enumerate(zip(outputs, expected, strict=False)):
-        dtype = name_of(wanted.values.dtype)
-        name = output_name(recipe.case.operator, number)
-        if wrong := misfit(got, [(recipe.output_shape, dtype)], name):
-            return wrong
-    return None
-
-
-def _worst(recipe: Recipe, number: int, got: Array) -> Worst | None:
+def _worst(recipe: Recipe, number: int, output: Returned) -> Worst | None:
     """Return the worst element of an output of the right type and shape; None if all are right."""
+    assert output.data is not None
+    got = np.frombuffer(output.data, dtype_of(output.dtype)).reshape(output.shape)
     small = recipe.expected.outputs[number]
     shape, operator = small.values.shape, recipe.case.operator
     numbers = np.arange(small.values.size).reshape(shape)

@@ -21,13 +21,14 @@ from conformance.reference.rounding import widen
 from conformance.vector import Anything, Array, Values, Vector
 
 BEHAVIOURS = ("nan", "inf", "-inf", "zero", "-zero", "lowest", "other")
-_OF_KIND = {
+OF_KIND = {
     NO_ARRAY: "nothing",
     RAISED: "raised",
     UNSUPPORTED: "unsupported",
     CRASHED: "crashed",
     TIMED_OUT: "timed-out",
 }
+"""The behaviour that an answer without arrays is."""
 
 
 def classify(values: Array) -> npt.NDArray[np.int8]:
@@ -73,7 +74,7 @@ def _behaviour(
 ) -> str | None:
     """Return what the backend did where a clause leaves the answer undefined; None if unknown."""
     if answer.kind != ARRAY:
-        return _OF_KIND.get(answer.kind)
+        return OF_KIND.get(answer.kind)
     if followed is not None:
         outputs = operator_named(vector.case.operator).outputs
         number = next((n for n, output in enumerate(outputs) if output.undefined == clause), 0)
