@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from conformance.judging.judge import accepts
+from conformance.judging.judge import accepts, answer_to, judge
 from conformance.operators import evaluate, vector_of
 from conformance.vector import Case
 
@@ -82,3 +82,14 @@ def test_indices_alone_may_be_left_out():
     values, indices = evaluate(whole.operator, whole.inputs, whole.attributes)
     assert accepts(vector_of(whole), (values,))
     assert not accepts(vector_of(whole), (values + 1, indices))
+
+
+def test_an_index_of_a_cell_that_ties_is_not_counted_as_wrong():
+    """Nor is it the worst element, where the index of another window is wrong."""
+    of_two = case([7, 7, 1, 2], kernel=[2], strides=[2])
+    made = vector_of(of_two)
+    values, right = evaluate(of_two.operator, of_two.inputs, of_two.attributes)
+    returned = values, np.array([[[1, 2]]], right.dtype)
+    judged = judge(made, answer_to(made, returned), {})
+    worst = judged.explanation.worst
+    assert (worst.wrong, worst.index, worst.first_index) == (1, (0, 0, 1), (0, 0, 1))
