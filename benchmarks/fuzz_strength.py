@@ -28,7 +28,7 @@ from conformance.cases.sweep.sweep_model import case_of
 from conformance.faults import CATALOGUE, Fault, faulty
 from conformance.faults.baseline import Baseline, PlantedFaults, outputs_or_none, right_operator
 from conformance.fuzz import fuzz
-from conformance.judging.judge import accepted
+from conformance.judging.judge import accepts
 from conformance.operators import OPERATORS, vector_of
 from conformance.vector import Array, Outputs, Vector
 
@@ -71,7 +71,7 @@ def needed(
         planted = PlantedFaults((fault,), operator)
         for place, (vector, baseline) in enumerate(zip(vectors, baselines, strict=True), 1):
             got = planted.answer(baseline)
-            if got is not None and not accepted([vector], [outputs_or_none(got)])[0]:
+            if got is not None and not accepts(vector, outputs_or_none(got)):
                 yield fault, place
                 break
         else:

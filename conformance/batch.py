@@ -16,6 +16,7 @@ from conformance.vector import (
     Arithmetic,
     Array,
     Case,
+    Combination,
     Expected,
     Outcome,
     Provenance,
@@ -175,9 +176,17 @@ def distinct(column: Sequence[_T]) -> tuple[list[_T], Ints]:
 
 
 def vector_at(batch: Batch, index: int) -> Vector:
-    """Return vector `index` of `batch` as an object; its arrays are views of the batch's."""
+    """Return vector `index` of `batch` as an object; its arrays are views of the batch's.
+
+    Outcomes that share a row of the expected table share what they expect.
+    """
     index = range(len(batch))[index]
-    first, last = np.searchsorted(batch.outcome_vector, (index, index + 1)).tolist()
+    first, last = batch.outcome_vector.searchsorted((index, index + 1)).tolist()
+    firsts, count = batch.outcome_expected[first:last].tolist(), batch.outputs
+    outputs = {
+        row: tuple([_expected_at(batch, each) for each in range(row, row + count)])
+        for row in {*firsts} - {-1}
+    }
     return Vector(
         case=Case(
             id=batch.ids[index],
@@ -190,7 +199,18 @@ def vector_at(batch: Batch, index: int) -> Vector:
             provenance=cast("Provenance", batch.provenance[index]),
             tags=batch.tags[index],
         ),
-        outcomes=tuple(outcome_at(batch, row) for row in range(first, last)),
+        outcomes=tuple(
+            [
+                _outcome(kind, outputs.get(row, ()), readings, arithmetic)
+                for kind, row, readings, arithmetic in zip(
+                    batch.outcome_kind[first:last].tolist(),
+                    firsts,
+                    batch.outcome_readings[first:last],
+                    batch.outcome_arithmetic[first:last].tolist(),
+                    strict=True,
+                )
+            ]
+        ),
         clauses=dict(batch.clauses[index]),
     )
 
@@ -212,17 +232,12 @@ def picked(batch: Batch, indices: Sequence[int]) -> Batch:
     return batch_of(vectors)
 
 
-def outcome_at(batch: Batch, row: int) -> Outcome:
-    """Return row `row` of the outcome columns as an object; its arrays are views."""
-    readings = batch.outcome_readings[row]
-    if batch.outcome_kind[row] != VALUES:
-        return Raises(readings) if batch.outcome_kind[row] == RAISES else Anything(readings)
-    first = int(batch.outcome_expected[row])
-    return Values(
-        tuple(_expected_at(batch, first + output) for output in range(batch.outputs)),
-        readings,
-        Arithmetic(int(batch.outcome_arithmetic[row])),
-    )
+def _outcome(
+    kind: int, outputs: tuple[Expected, ...], readings: tuple[Combination, ...], arithmetic: int
+) -> Outcome:
+    if kind == VALUES:
+        return Values(outputs, readings, Arithmetic(arithmetic))
+    return Raises(readings) if kind == RAISES else Anything(readings)
 
 
 def _expected_at(batch: Batch, row: int) -> Expected:

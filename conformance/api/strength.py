@@ -16,7 +16,7 @@ from conformance.faults.baseline import Baseline, PlantedFaults, outputs_or_none
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault
 from conformance.faults.planted import faulty
-from conformance.judging.judge import accepted
+from conformance.judging.judge import accepts
 from conformance.operators import OPERATORS
 from conformance.operators.needs import has
 from conformance.operators.operator import Operator
@@ -252,8 +252,7 @@ def not_conforming(
 
 def not_accepted(vector: Vector, answers: Mapping[str, Outputs | None]) -> list[str]:
     """Return the names of the answers to a vector, None for an exception, that do not conform."""
-    verdicts = accepted([vector] * len(answers), list(answers.values()))
-    return [name for name, conforms in zip(answers, verdicts, strict=True) if not conforms]
+    return [name for name, outputs in answers.items() if not accepts(vector, outputs)]
 
 
 def cells_of(vector: Vector) -> int:

@@ -105,8 +105,7 @@ class Copy:
 
     def answer(self, batch: Batch, rows: Sequence[int] = (0,)) -> Answer:
         """Call for the vectors in some rows, in their order; return the answer to the last."""
-        answers, last = self.call(batch, rows), rows[-1]
-        return Answer(answers.kind[last], answers.outputs[last], answers.why.get(last))
+        return self.call(batch, rows).at(rows[-1])
 
     def answers(self, batch: Batch, count: int, heard: Callable[[Answer], None]) -> None:
         """Have `heard` called with each of so many answers to the only vector of a batch."""

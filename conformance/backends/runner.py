@@ -63,6 +63,10 @@ class Answers:
         if why is not None:
             self.why[index] = why
 
+    def at(self, index: int) -> Answer:
+        """Return the answer to a vector."""
+        return Answer(self.kind[index], self.outputs[index], self.why.get(index))
+
     @classmethod
     def none_yet(cls, count: int) -> Answers:
         """Return answers of `count` vectors that were not run."""

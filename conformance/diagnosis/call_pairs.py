@@ -12,7 +12,7 @@ from conformance.cases.sweep.sweep_model import case_of
 from conformance.diagnosis.reproduce import equal_numbers
 from conformance.diagnosis.run_history import aspects
 from conformance.dtypes import dtype_of, name_of
-from conformance.judging.judge import accepted
+from conformance.judging.judge import accepts
 from conformance.operators import operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
 from conformance.text import listed
@@ -75,7 +75,7 @@ def instead(
         return ""
     of_windows = [key for key in kept if key not in {*_OF_DATA, "operator"}]
     meant = mixed(earlier.case, later.case, of_windows) if of_windows else None
-    if meant is not None and accepted([meant], [got]) == [True]:
+    if meant is not None and accepts(meant, got):
         return f"it is what is right with the {listed(of_windows)} of the call before"
     if before is not None and _equal(got, before):
         return "it is the output of the call before"

@@ -12,10 +12,11 @@ from conformance.backends.answer import (
     NOT_RUN,
     TIMED_OUT,
     UNSUPPORTED,
+    Answer,
     arrays_of,
 )
 from conformance.backends.runner import Answers, Runner, Stopped
-from conformance.batch import VALUES, Batch, batch_of
+from conformance.batch import batch_of
 from conformance.budget import CALL, VECTOR, Budget, Share
 from conformance.cases.perturb import near
 from conformance.cases.sweep.rules import broken
@@ -25,9 +26,8 @@ from conformance.diagnosis.features import cells
 from conformance.diagnosis.sample import Sample
 from conformance.errors import UsageError
 from conformance.faults.fault import Fault
-from conformance.judging.closeness import OutputsCompared, compare_outputs
-from conformance.judging.explanations import elements, nearest_outcome
-from conformance.judging.judge import answers_of, judge
+from conformance.judging.comparison import defined
+from conformance.judging.judge import answer_to, judge
 from conformance.operators import disputed_of, operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
 from conformance.progress import Found, Progress
@@ -163,12 +163,11 @@ class Laboratory:
             answers.kind = [NOT_RUN if kind == TIMED_OUT else kind for kind in answers.kind]
             if self._lost >= limits.LOST:
                 self._ended = f"the backend crashed or hung {self._lost} times"
-            # An exception that an undefined element excuses says nothing of the rest.
-            samples += [
-                sample
-                for sample in samples_of(alike, batch, answers, self._failing)
-                if sample.failed or sample.outputs is not None or not sample.vector.values
-            ]
+            for number, vector in enumerate(alike):
+                sample = sample_of(vector, answers.at(number), self._failing)
+                # An exception that an undefined element excuses says nothing of the rest.
+                if sample and (sample.failed or sample.outputs is not None or not vector.values):
+                    samples.append(sample)
         self.asked += len(samples)
         if self._progress is not None:
             steps = int(self._share.steps)
@@ -197,34 +196,40 @@ class Laboratory:
         return case_of(case.operator, way.attributes, way.inputs, pattern="invalid", tags=tags)
 
 
-def samples_of(
-    vectors: Sequence[Vector],
-    batch: Batch,
-    answers: Answers,
-    failing: tuple[Verdict, ...] = FAILURES,
-) -> list[Sample]:
-    """Judge the answers to the vectors of a batch, whatever readings were required.
+def sample_of(
+    vector: Vector, answer: Answer, failing: tuple[Verdict, ...] = FAILURES
+) -> Sample | None:
+    """Judge the answer to a vector, whatever readings were required.
 
-    Those that did not come, and outputs with more elements than are looked at, are left out.
+    None where none came, and for outputs with more elements than are looked at.
     """
-    results, compared = judge(batch, answers, {}).results, compare_outputs(batch, answers)
-    return [
-        _sample(vector, batch, answers, compared, number, result.verdict in failing)
-        for number, (vector, result) in enumerate(zip(vectors, results, strict=True))
-        if answers.kind[number] not in {NOT_RUN, UNSUPPORTED}
-        and not (answers.kind[number] == ARRAY and arrays_of(answers.outputs[number]) is None)
-    ]
+    returned = arrays_of(answer.outputs)
+    if answer.kind in {NOT_RUN, UNSUPPORTED} or (answer.kind == ARRAY and returned is None):
+        return None
+    judged = judge(vector, answer, {})
+    failed, comparison = judged.verdict in failing, judged.comparison
+    if returned is None or comparison is None or not vector.values:
+        return Sample(vector, None if returned is None else outputs_of(returned), failed)
+    outputs = outputs_of(returned)
+    nearest = comparison.nearest(vector.values)
+    if len(outputs) > len(nearest.outputs) or not all(
+        comparison.differing(nearest, number) for number in range(len(outputs))
+    ):
+        return Sample(vector, outputs, failed)
+    found, *others = (comparison.where_wrong(nearest, number) for number in range(len(outputs)))
+    wrong, of_document = found & failed, defined(nearest.outputs[0]).reshape(found.shape)
+    if not failed or wrong.any():
+        return Sample(vector, outputs, failed, wrong, of_document)
+    further = next((each for each in others if each.any() and each.size == wrong.size), None)
+    if further is None:
+        return Sample(vector, outputs, failed)
+    return Sample(vector, outputs, failed, wrong, of_document, further.reshape(wrong.shape))
 
 
 def samples_from(pairs: Sequence[tuple[Vector, Outputs | None]]) -> list[Sample]:
     """Return as samples what a backend returned for vectors; None stands for an exception."""
-    samples: dict[int, Sample] = {}
-    returned = {id(vector): outputs for vector, outputs in pairs}
-    for alike in _by_operator(vector for vector, _ in pairs):
-        batch = batch_of(alike)
-        answers = answers_of(batch, [returned[id(vector)] for vector in alike])
-        samples |= {id(sample.vector): sample for sample in samples_of(alike, batch, answers)}
-    return [samples[id(vector)] for vector, _ in pairs if id(vector) in samples]
+    samples = (sample_of(vector, answer_to(vector, returned)) for vector, returned in pairs)
+    return [sample for sample in samples if sample is not None]
 
 
 def as_expected(vector: Vector) -> Sample:
@@ -240,38 +245,6 @@ def as_expected(vector: Vector) -> Sample:
         wrong=np.zeros(shape, np.bool_),
         defined=(outputs[0].addends != UNDEFINED).reshape(shape),
     )
-
-
-def _sample(
-    vector: Vector,
-    batch: Batch,
-    answers: Answers,
-    compared: OutputsCompared,
-    number: int,
-    failed: bool,  # noqa: FBT001 - a value like the others
-) -> Sample:
-    returned = arrays_of(answers.outputs[number])
-    outputs = None if returned is None else outputs_of(returned)
-    start, stop = np.searchsorted(batch.outcome_vector, (number, number + 1)).tolist()
-    rows = [row for row in range(start, stop) if batch.outcome_kind[row] == VALUES]
-    if outputs is None or not rows or len(outputs) > batch.outputs:
-        return Sample(vector, outputs, failed)
-    nearest = nearest_outcome(batch, answers, compared, number, rows)
-    first = int(batch.outcome_expected[nearest])
-    if not all(compared.comparable[first + output] for output in range(len(outputs))):
-        return Sample(vector, outputs, failed)
-    shape = batch.expected_shape[first]
-    found, *others = (
-        elements(batch, answers, number, nearest, output) for output in range(len(outputs))
-    )
-    wrong, defined = (found.wrong & failed).reshape(shape), found.defined.reshape(shape)
-    if not failed or wrong.any():
-        return Sample(vector, outputs, failed, wrong, defined)
-    places = (each.wrong for each in others if each.wrong.any() and each.wrong.size == wrong.size)
-    further = next(places, None)
-    if further is None:
-        return Sample(vector, outputs, failed)
-    return Sample(vector, outputs, failed, wrong, defined, further.reshape(shape))
 
 
 def _by_operator(vectors: Iterable[Vector]) -> Iterable[list[Vector]]:

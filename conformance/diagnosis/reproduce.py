@@ -26,7 +26,7 @@ from conformance.faults.baseline import (
     right_operator,
 )
 from conformance.faults.fault import Together
-from conformance.judging.judge import accepted
+from conformance.judging.judge import accepts
 from conformance.operators import Clause, disputed_of, operator_named
 from conformance.operators.operator import Operator
 from conformance.operators.reduction import lowest
@@ -275,24 +275,18 @@ class Reproductions:
         self, faults: Together, observations: Sequence[Observation], *, telling: bool
     ) -> list[Match]:
         matches = [Match.NO] * len(observations)
-        to_judge: list[tuple[int, Match, Outputs]] = []
         for number, observation in enumerate(observations):
             for answer, baseline in self.answers(faults, observation, observation.wanted):
                 match = _match(observation, answer, baseline, telling=telling)
-                if match is Match.NO:
+                if match <= matches[number]:
                     continue
-                if isinstance(answer, Raised) or isinstance(baseline.right, Raised):
-                    matches[number] = max(matches[number], match)
-                else:
-                    to_judge.append((number, match, answer[: len(observation.outputs or ())]))
-        # What conforms explains no mismatch.
-        verdicts = accepted(
-            [observations[number].vector for number, _, _ in to_judge],
-            [outputs for _, _, outputs in to_judge],
-        )
-        for (number, match, _), conforms in zip(to_judge, verdicts, strict=True):
-            if not conforms:
-                matches[number] = max(matches[number], match)
+                if (
+                    isinstance(answer, Raised)
+                    or isinstance(baseline.right, Raised)
+                    # What conforms explains no mismatch.
+                    or not accepts(observation.vector, answer[: len(observation.outputs or ())])
+                ):
+                    matches[number] = match
         return matches
 
     def likeness(self, faults: Together, observation: Observation) -> float:
@@ -313,22 +307,11 @@ class Reproductions:
     def _newly_shown(self, faults: Together, observations: Sequence[Observation]) -> list[bool]:
         answers = [self.answers(faults, observation) for observation in observations]
         # Where the answer is the right one under some readings, the vector conforms.
-        shown = [
+        return [
             len(wrong) == len(observation.baselines)
+            and not any(accepts(observation.vector, outputs_or_none(answer)) for answer, _ in wrong)
             for wrong, observation in zip(answers, observations, strict=True)
         ]
-        tried = [
-            (number, outputs_or_none(answer))
-            for number, wrong in enumerate(answers)
-            for answer, _ in wrong
-            if shown[number]
-        ]
-        verdicts = accepted(
-            [observations[number].vector for number, _ in tried], [got for _, got in tried]
-        )
-        for (number, _), conforms in zip(tried, verdicts, strict=True):
-            shown[number] &= not conforms
-        return shown
 
 
 def _match(observation: Observation, answer: Answer, baseline: Baseline, *, telling: bool) -> Match:

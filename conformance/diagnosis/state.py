@@ -16,7 +16,7 @@ from random import Random
 
 from conformance.backends.answer import NOT_RUN, Answer, arrays_of
 from conformance.backends.fresh_starts import FreshStarts, Start
-from conformance.backends.runner import Answers, Stopped
+from conformance.backends.runner import Stopped
 from conformance.batch import Batch, batch_of
 from conformance.budget import Budget, Share, Spent
 from conformance.diagnosis import limits
@@ -207,11 +207,11 @@ class _Search:
         with self._starts.copy() as copy:
             part = self._starts.share.part(self._part)
             for batch, rows in self._history.parts(order, most=limits.CALLS_A_BATCH):
-                results = judge(batch, copy.call(batch, rows), self._pins).results
+                answers = copy.call(batch, rows)
                 self._right_elsewhere.update(
                     position
                     for row, position in zip(rows, positions, strict=False)
-                    if results[row].verdict not in self._failing
+                    if not self._fails(self._history.vector(position), answers.at(row))
                 )
                 if part.is_spent:
                     break
@@ -412,11 +412,11 @@ class _Search:
         """Say whether the judge calls an answer to a vector a failure."""
         known = hash(answer)
         if known not in target.verdicts:
-            answers = Answers.none_yet(1)
-            answers.put(0, answer)
-            (result,) = judge(target.batch, answers, self._pins).results
-            target.verdicts[known] = result.verdict in self._failing
+            target.verdicts[known] = self._fails(target.vector, answer)
         return target.verdicts[known]
+
+    def _fails(self, vector: Vector, answer: Answer) -> bool:
+        return judge(vector, answer, self._pins).verdict in self._failing
 
     def _target(self, position: int) -> _Target:
         vector = self._history.vector(position)

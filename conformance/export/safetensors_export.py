@@ -14,12 +14,12 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import save
 
-from conformance.batch import KINDS, Batch
+from conformance.batch import Batch, vectors_of
 from conformance.errors import UsageError
 from conformance.export.limits import Limits, limits
 from conformance.judging.tied_indices import indices_of_value
 from conformance.operators import CallConvention, operator_named
-from conformance.vector import TIED, Array
+from conformance.vector import TIED, Array, Outcome, Values, Vector
 
 KEY: Final = "pooling-conformance vectors"
 """The one key of the header's `__metadata__`: several would have no order that stays."""
@@ -79,75 +79,79 @@ def write_safetensors(
 def cases_of(batch: Batch, tensors: Tensors) -> Iterator[dict[str, Any]]:
     """Yield the JSON of each vector of a batch; its arrays are added to the tensors."""
     operator = operator_named(batch.operator)
-    within = _limits(batch)
-    bounds = np.searchsorted(batch.outcome_vector, np.arange(len(batch) + 1)).tolist()
-    for vector, vector_id in enumerate(batch.ids):
-        convention = operator.convention_of(batch.attributes[vector])
-        inputs, attributes = convention.given(batch.inputs[vector], batch.attributes[vector])
+    within, row = _limits(batch), iter(batch.outcome_expected.tolist())
+    for vector in vectors_of(batch):
+        case = vector.case
+        convention = operator.convention_of(case.attributes)
+        inputs, attributes = convention.given(case.inputs, case.attributes)
         yield {
-            "id": vector_id,
-            "operator": batch.operator,
+            "id": case.id,
+            "operator": case.operator,
             "attributes": attributes,
             "inputs": [tensors.name(array) for array in inputs],
             "accepted": [
-                _accepted(batch, outcome, within, convention, tensors)
-                for outcome in range(bounds[vector], bounds[vector + 1])
+                _accepted(vector, outcome, next(row), within, convention, tensors)
+                for outcome in vector.outcomes
             ],
-            "clauses": batch.clauses[vector],
-            "tier": batch.tier[vector],
-            "pattern": batch.pattern[vector],
-            "provenance": batch.provenance[vector],
-            "source": batch.source[vector],
-            "tags": batch.tags[vector],
+            "clauses": vector.clauses,
+            "tier": case.tier,
+            "pattern": case.pattern,
+            "provenance": case.provenance,
+            "source": case.source,
+            "tags": case.tags,
         }
 
 
 def _accepted(
-    batch: Batch,
-    outcome: int,
+    vector: Vector,
+    outcome: Outcome,
+    row: int,
     within: Mapping[tuple[int, int], Limits],
     convention: CallConvention,
     tensors: Tensors,
 ) -> dict[str, Any]:
-    """Return the JSON of an outcome."""
-    accepted: dict[str, Any] = {
-        "kind": KINDS[batch.outcome_kind[outcome]].kind,
-        "readings": batch.outcome_readings[outcome],
-    }
-    row, arithmetic = int(batch.outcome_expected[outcome]), int(batch.outcome_arithmetic[outcome])
-    if row >= 0:
+    """Return the JSON of an outcome, which has a row in the expected table."""
+    accepted: dict[str, Any] = {"kind": outcome.kind, "readings": outcome.readings}
+    if isinstance(outcome, Values):
         accepted["outputs"] = [
-            _output(batch, each, within[each, arithmetic], convention, tensors)
-            for each in range(row, row + batch.outputs)
+            _output(
+                vector, outcome, each, within[row + each, outcome.arithmetic], convention, tensors
+            )
+            for each in range(len(outcome.outputs))
         ]
     return accepted
 
 
 def _output(
-    batch: Batch, row: int, within: Limits, convention: CallConvention, tensors: Tensors
+    vector: Vector,
+    outcome: Values,
+    number: int,
+    within: Limits,
+    convention: CallConvention,
+    tensors: Tensors,
 ) -> dict[str, str]:
     """Return the names of the tensors that say what an output must be, as it is handed over.
 
     Limits and masks that add nothing are left out.
     """
-    start, shape = int(batch.expected_start[row]), batch.expected_shape[row]
-    part = slice(start, start + int(batch.expected_size[row]))
-    columns = batch.columns[batch.expected_dtype[row]]
-    values, addends = columns.values[part], columns.addends[part]
+    of = outcome.outputs[number]
+    shape = of.values.shape
 
     def name(flat: Array) -> str:
         return tensors.name(convention.array_given(flat.reshape(shape)))
 
-    output = {"expected": name(values)}
+    output = {"expected": name(of.values)}
     limits_of = {"lower": name(within.lower), "upper": name(within.upper)}
     if {*limits_of.values()} != {*output.values()}:
         output |= limits_of
     if within.mask.any():
         output["mask"] = name(within.mask)
-    tied = np.flatnonzero(addends == TIED)
+    tied = np.flatnonzero(of.addends == TIED)
     if tied.size:
-        places = np.argsort(convention.array_given(np.arange(values.size).reshape(shape)).ravel())
-        whose, indices = indices_of_value(batch, row, tied)
+        places = np.argsort(
+            convention.array_given(np.arange(of.values.size).reshape(shape)).ravel()
+        )
+        whose, indices = indices_of_value(vector, outcome, tied)
         output["ties"] = tensors.name(np.stack([places[tied[whose]], indices], axis=1))
     return output
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from conformance.batch import Batch, picked, vector_at
 from conformance.export.limits import Limits, limits
 from conformance.export.safetensors_export import Tensors, cases_of
-from conformance.judging.judge import accepted
+from conformance.judging.judge import accepts
 from conformance.operators import operator_named
 from conformance.vector import Array, Outputs, Vector
 
@@ -44,16 +44,13 @@ def cases_with_answers(
         for index, case in enumerate(cases_of(few, tensors)):
             vector = vector_at(few, index)
             convention = operator.convention_of(vector.case.attributes)
-            answers = list(_answers(vector))
             case["answers"] = [
                 {
                     "outputs": answer
                     and [tensors.name(convention.array_given(output)) for output in answer],
-                    "conforms": conforms,
+                    "conforms": accepts(vector, answer),
                 }
-                for answer, conforms in zip(
-                    answers, accepted([vector] * len(answers), answers), strict=True
-                )
+                for answer in _answers(vector)
             ]
             cases.append(case)
     return cases

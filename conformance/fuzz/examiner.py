@@ -14,6 +14,7 @@ from conformance.fuzz.drawing import Prepared, prepared
 from conformance.fuzz.followed_readings import SmallestByVote
 from conformance.judging.failure_kinds import exception_of
 from conformance.judging.judge import judge
+from conformance.judging.verdicts import result_of
 from conformance.judging.votes import Vote
 from conformance.judging.whole_run import rejudged, vote_of
 from conformance.operators import vector_of
@@ -106,8 +107,9 @@ class Examiner:
         try:
             self.called.run(batch, answers, until)
         finally:
-            for answered in _judged(vectors, batch, answers):
-                self._remember(answered)
+            for number, kind in enumerate(answers.kind):
+                if kind != NOT_RUN:
+                    self._remember(_answered(vectors[number], batch, number, answers))
 
     def again(self, failure: Failure) -> Failure | None:
         """Run a failing vector once more; return how it fails now, None if it does not."""
@@ -155,8 +157,7 @@ class Examiner:
     def _alone(self, vector: Vector) -> _Answered:
         batch, answers = batch_of([vector]), Answers.none_yet(1)
         self.called.run(batch, answers, lambda: False)
-        (answered,) = _judged([vector], batch, answers)
-        return answered
+        return _answered(vector, batch, 0, answers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,12 +178,8 @@ class _Answered:
         return Failure(self.vector, self.result, self.output)
 
 
-def _judged(vectors: Sequence[Vector], batch: Batch, answers: Answers) -> list[_Answered]:
-    """Return the verdicts on the vectors that were run."""
-    return [
-        _Answered(vector, result, arrays_of(outputs))
-        for vector, result, outputs, kind in zip(
-            vectors, judge(batch, answers, {}).results, answers.outputs, answers.kind, strict=True
-        )
-        if kind != NOT_RUN
-    ]
+def _answered(vector: Vector, batch: Batch, number: int, answers: Answers) -> _Answered:
+    """Judge what came back for a vector, which has a number in a batch."""
+    answer = answers.at(number)
+    result = result_of(batch, number, judge(vector, answer, {}))
+    return _Answered(vector, result, arrays_of(answer.outputs))

@@ -11,39 +11,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from conformance.batch import Batch, Ints
 from conformance.dtypes import float_format
-from conformance.judging.accuracy import rows_with_arithmetic
-from conformance.judging.closeness import Bools, Doubles, OutputColumn, OutputsCompared, spacing
+from conformance.judging.closeness import Bools, Doubles, spacing
+from conformance.judging.conforming import ConformingElements
 from conformance.operators import operator_named
 from conformance.record.report import BIAS_STEPS, Bias
 from conformance.vector import Expected
 
 
-def bias_of(batch: Batch, compared: OutputsCompared, outcomes: Ints) -> list[Bias]:
-    """Return the bias of outputs, given the rows of the outcomes that vectors conform to."""
-    columns = [column for column in compared.columns if column.bound]
-    if not columns:
-        return []
-    conforming = rows_with_arithmetic(batch, compared, outcomes) >= 0
-    found = [_bias_of_column(batch, column, conforming[column.rows]) for column in columns]
-    return [bias for bias in found if bias.off]
-
-
-def _bias_of_column(batch: Batch, column: OutputColumn, conforming: Bools) -> Bias:
-    """Return the bias of the rows of a column that are `conforming`."""
-    if column.near is None:
-        return Bias(batch.operator, column.name)
-    finite = np.isfinite(column.near.got) & np.isfinite(column.near.expected)
-    off = np.flatnonzero(conforming[column.row] & finite & (column.near.error != 0))
-    near = column.near.at(off)
+def bias_of(operator: str, elements: ConformingElements) -> Bias:
+    """Return the bias of elements of an operator that conform."""
+    if elements.near is None:
+        return Bias(operator, elements.dtype)
+    finite = np.isfinite(elements.near.got) & np.isfinite(elements.near.expected)
+    off = finite & (elements.near.error != 0)
+    near, vector = elements.near.at(off), elements.vector[off]
+    count = len(vector)
     up = np.sign(near.got - near.expected)
     out = up * np.sign(near.expected)
-    steps = np.rint(near.error / spacing(near.columns.magnitude, column.name) * BIAS_STEPS)
-    vector = batch.expected_vector[column.rows[column.row[off]]]
-    once = np.zeros(len(off), np.bool_)
-    if not operator_named(batch.operator).is_gradient:  # one that divides before it adds
-        once = _are_rounded_once(near.expected, near.columns, column.name)
+    steps = np.rint(near.error / spacing(near.columns.magnitude, elements.dtype) * BIAS_STEPS)
+    once = np.zeros(count, np.bool_)
+    if not operator_named(operator).is_gradient:  # one that divides before it adds
+        once = _are_rounded_once(near.expected, near.columns, elements.dtype)
 
     def vectors(side: Doubles) -> tuple[int, int]:
         """Return how many vectors lie to a side, and how many to the other."""
@@ -52,11 +41,11 @@ def _bias_of_column(batch: Batch, column: OutputColumn, conforming: Bools) -> Bi
 
     (above, below), (outward, inward) = vectors(up), vectors(out)
     return Bias(
-        operator=batch.operator,
-        dtype=column.name,
-        off=len(off),
-        mean_ulp=float((steps * up).sum()) / BIAS_STEPS / max(len(off), 1),
-        mean_outward_ulp=float((steps * out).sum()) / BIAS_STEPS / max(len(off), 1),
+        operator=operator,
+        dtype=elements.dtype,
+        off=count,
+        mean_ulp=float((steps * up).sum()) / BIAS_STEPS / max(count, 1),
+        mean_outward_ulp=float((steps * out).sum()) / BIAS_STEPS / max(count, 1),
         above=above,
         below=below,
         outward=outward,

@@ -9,71 +9,69 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from conformance.batch import Batch
-from conformance.dtypes import float_format
+from conformance.dtypes import float_format, name_of
 from conformance.operators import operator_named, under
 from conformance.operators.gradients import GradientOfMaximum
 from conformance.operators.indices import ChosenIndex, cells_of_windows
 from conformance.operators.pipeline import Divisor, Gathered, Pipeline
 from conformance.reference import tolerance
 from conformance.reference.rounding import widen
-from conformance.vector import UNDEFINED, Array, Expected, own_inputs
+from conformance.vector import UNDEFINED, Array, Expected, Values, Vector
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 
 def right_if_flushed(
-    batch: Batch, rows: Ints, elements: Ints, got: Array, arithmetic: int
+    vector: Vector, outcome: Values, output: int, places: Ints, got: Array
 ) -> Bools:
     """Say of elements that are not the expected ones whether flushing explains each.
 
-    `rows` are rows of the expected table, `elements` places in their output, flat, and `got` what
-    was returned there. Sums have a bound of their own and are not looked at.
+    `output` is the number of the output of the outcome, `places` where in it they are, flat, and
+    `got` what was returned there. Sums have a bound of their own and are not looked at.
     """
-    right = np.zeros(len(rows), np.bool_)
-    operator = operator_named(batch.operator)
-    for row in np.unique(rows).tolist():
-        of_row = np.flatnonzero(rows == row)
-        first = row - int(batch.expected_output[row])
-        of_output = elements[of_row], got[of_row]
-        if isinstance(operator.pipeline.reduce, GradientOfMaximum):
-            right[of_row] = _gradients(batch, row, *of_output, arithmetic)
-        elif not operator.reduction.sums:
-            name = batch.expected_dtype[first]
-            values = batch.columns[name].values[int(batch.expected_start[first]) + of_output[0]]
-            least = float_format(name).smallest_normal
-            near_zero = np.abs(widen(values)) < least
-            right[of_row] = near_zero & (
-                (of_output[1] == 0) & (row == first)
-                if operator.reduction.scatters
-                else _choices(batch, row, *of_output, least)
-            )
+    case, operator = vector.case, operator_named(vector.case.operator)
+    of_maximum = isinstance(operator.pipeline.reduce, GradientOfMaximum)
+    right = np.zeros(len(places), np.bool_)
+    if operator.reduction.sums and not of_maximum:
+        return right
+    # Only cells that count as zero may be chosen in place of others.
+    cells = (case.data if of_maximum else outcome.outputs[0].values).ravel()[places]
+    least = float_format(name_of(cells.dtype)).smallest_normal
+    near_zero = np.flatnonzero(np.abs(widen(cells)) < least)
+    if not near_zero.size:
+        return right
+    places, got = places[near_zero], got[near_zero]
+    if of_maximum:
+        right[near_zero] = _gradients(vector, outcome, places, got)
+    elif operator.reduction.scatters:
+        right[near_zero] = (got == 0) & (output == 0)
+    else:
+        right[near_zero] = _choices(vector, outcome, output, places, got, least)
     return right
 
 
-def steps_of_row(batch: Batch, first: int) -> tuple[Pipeline, Gathered, Divisor]:
-    """Return the steps of the outcome of a row, of the first output, and what they get."""
-    outcome = int(np.flatnonzero(batch.outcome_expected == first)[0])
-    vector = int(batch.outcome_vector[outcome])
-    operator, inputs = operator_named(batch.operator), batch.inputs[vector]
-    pipeline = under(operator, batch.outcome_readings[outcome][0])
-    plan = pipeline.plan(operator.validate(inputs, batch.attributes[vector]))
-    data = own_inputs(batch.operator, inputs)[0]
-    gathered = pipeline.gathered(data, plan, operator.gradient_or_indices(inputs))
+def steps_of(vector: Vector, outcome: Values) -> tuple[Pipeline, Gathered, Divisor]:
+    """Return the steps that give an outcome, what windows read, and the divisor."""
+    case, operator = vector.case, operator_named(vector.case.operator)
+    pipeline = under(operator, outcome.readings[0])
+    plan = pipeline.plan(operator.validate(case.inputs, case.attributes))
+    gathered = pipeline.gathered(case.data, plan, operator.gradient_or_indices(case.inputs))
     return pipeline, gathered, plan.divisor
 
 
-def _choices(batch: Batch, row: int, elements: Ints, got: Array, least: float) -> Bools:
+def _choices(
+    vector: Vector, outcome: Values, output: int, places: Ints, got: Array, least: float
+) -> Bools:
     """Say whether each value is zero or a cell that ties with zero, or each index that of one."""
-    first = row - int(batch.expected_output[row])
-    pipeline, gathered, _ = steps_of_row(batch, first)
-    cells = cells_of_windows(gathered, np.unravel_index(elements, batch.expected_shape[row]))
+    pipeline, gathered, _ = steps_of(vector, outcome)
+    where = np.unravel_index(places, outcome.outputs[0].values.shape)
+    cells = cells_of_windows(gathered, where)
     values = widen(cells.values)
     tied = cells.inside & (np.abs(values) < least)
     within = tuple(range(1, tied.ndim))
     wanted = got.reshape((-1,) + (1,) * len(within))
-    if row == first:
+    if output == 0:
         copied: Bools = (tied & (values == widen(wanted))).any(axis=within)
         copied |= got == 0
         return copied
@@ -85,19 +83,19 @@ def _choices(batch: Batch, row: int, elements: Ints, got: Array, least: float) -
     return holds
 
 
-def _gradients(batch: Batch, row: int, elements: Ints, got: Array, arithmetic: int) -> Bools:
+def _gradients(vector: Vector, outcome: Values, places: Ints, got: Array) -> Bools:
     """Say whether each value is between the least and the most that its cell may get."""
-    pipeline, gathered, divisor = steps_of_row(batch, row)
+    pipeline, gathered, divisor = steps_of(vector, outcome)
     assert isinstance(pipeline.reduce, GradientOfMaximum)
-    shape, axes = batch.expected_shape[row], gathered.data.ndim - 2
+    shape, axes = outcome.outputs[0].values.shape, gathered.data.ndim - 2
     *ends, every = pipeline.reduce.if_flushed(gathered, divisor)
     measures = every.measures(shape)
     wide = widen(got)
     right = np.ones(len(got), np.bool_)
     for end, below in zip(ends, (True, False), strict=True):
-        expected = Expected(end.sums(shape).ravel(), *measures).at(elements)
-        bound = tolerance(expected, axes, arithmetic, average=True, below=below)
+        expected = Expected(end.sums(shape).ravel(), *measures).at(places)
+        bound = tolerance(expected, axes, outcome.arithmetic, average=True, below=below)
         value = widen(expected.values)
         right &= (wide >= value - bound) if below else (wide <= value + bound)
-    right |= measures.addends[elements] == UNDEFINED
+    right |= measures.addends[places] == UNDEFINED
     return right

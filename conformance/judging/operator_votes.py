@@ -34,10 +34,9 @@ class OperatorVotes:
     @classmethod
     def of(cls, votes: Mapping[Vote, int], space: ReadingSpace) -> OperatorVotes:
         """Return the votes of an operator with a space."""
-        words = np.frombuffer(b"".join(vote.accepted for vote in votes), np.uint64)
         return cls(
             clauses=tuple(space.readings),
-            sets=space.unpack(words.reshape(len(votes), space.words)),
+            sets=np.array([space.unpack(vote.accepted) for vote in votes]),
             applies=np.array([[name in vote.clauses for name in space.readings] for vote in votes]),
             counts=np.array(list(votes.values())),
             separators=np.array([vote.separators for vote in votes], str),

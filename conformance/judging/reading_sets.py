@@ -2,12 +2,13 @@
 
 A combination gives a reading to every disputed clause of an operator. A set of combinations is a
 boolean array with one axis per clause and one index per reading; where one is stored per vector,
-its bits are packed into unsigned 64-bit words. Clauses of other operators take no part in it.
+it is a bit set: an integer with the bit of each combination. Clauses of other operators take no
+part in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import product
@@ -16,13 +17,12 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from conformance.batch import distinct
-from conformance.errors import VectorFileError
 from conformance.operators import Clause, disputed_of, operator_named
 from conformance.vector import Combination
 
 Bools = npt.NDArray[np.bool_]
-Packed = npt.NDArray[np.uint64]
+BitSet = int
+"""A set of combinations: bit n is the n-th of a flat array, in C order."""
 
 
 @cache
@@ -50,88 +50,66 @@ class ReadingSpace:
         """The number of readings of each clause: the shape of a set."""
         return tuple(map(len, self.readings.values()))
 
-    @cached_property
-    def words(self) -> int:
-        """The number of words of a packed set."""
-        return -(-prod(self.shape) // 64)
-
     def disputed_in(self, clauses: Mapping[str, object]) -> tuple[str, ...]:
         """Return the disputed clauses of the operator among those that apply to a vector."""
         return tuple(name for name in self.readings if name in clauses)
 
-    def set_of(self, combinations: Iterable[Combination]) -> Bools:
-        """Return the combinations that agree with one of some partial ones; KeyError if unknown."""
-        members = np.zeros(self.shape, np.bool_)
-        for partial in combinations:
-            for clause, reading in partial.items():
-                if reading not in self.readings[clause]:
-                    raise KeyError(reading)
-            index = (
-                readings.index(partial[clause]) if clause in partial else slice(None)
-                for clause, readings in self.readings.items()
-            )
-            members[tuple(index)] = True
-        return members
+    @cached_property
+    def _sets(self) -> dict[str, dict[str, BitSet]]:
+        """The combinations with each reading of each clause."""
+        index = np.indices(self.shape)
+        return {
+            clause: {name: self.pack(axis == number) for number, name in enumerate(readings)}
+            for axis, (clause, readings) in zip(index, self.readings.items(), strict=True)
+        }
 
-    def allowed_by(self, pins: Mapping[str, str]) -> Bools:
+    def bits_of(self, combinations: Iterable[Combination]) -> BitSet:
+        """Return the combinations that agree with one of some partial ones; KeyError if unknown."""
+        united = 0
+        for partial in combinations:
+            agreeing = (1 << prod(self.shape)) - 1
+            for clause, reading in partial.items():
+                agreeing &= self._sets[clause][reading]
+            united |= agreeing
+        return united
+
+    def allowed_by(self, pins: Mapping[str, str]) -> BitSet:
         """Return the combinations with the readings that are required of these clauses."""
         own = {clause: reading for clause, reading in pins.items() if clause in self.readings}
-        return self.set_of([own])
+        return self.bits_of([own])
 
-    def pack(self, sets: Bools) -> Packed:
-        """Return sets of shape (..., *shape) as words of shape (..., words)."""
-        leading = sets.shape[: sets.ndim - len(self.shape)]
-        bits = np.packbits(sets.reshape(*leading, prod(self.shape)), axis=-1)
-        padded = np.zeros((*leading, self.words * 8), np.uint8)
-        padded[..., : bits.shape[-1]] = bits
-        return padded.view(np.uint64)
+    def pack(self, members: Bools) -> BitSet:
+        """Return a set as a bit set."""
+        return int.from_bytes(np.packbits(members, bitorder="little"), "little")
 
-    def unpack(self, words: Packed) -> Bools:
+    def unpack(self, bits: BitSet) -> Bools:
         """Undo `pack`."""
-        as_bytes = np.ascontiguousarray(words).view(np.uint8)
-        bits = np.unpackbits(as_bytes, axis=-1, count=prod(self.shape)).view(np.bool_)
-        return bits.reshape(*words.shape[:-1], *self.shape)
-
-    def packed_table(
-        self, column: Sequence[tuple[Combination, ...]]
-    ) -> tuple[Packed, npt.NDArray[np.int64]]:
-        """Return the distinct sets of a column of readings, packed, and which each row has.
-
-        Raises VectorFileError where a row names a clause or reading that the operator has not.
-        """
-        table, rows = distinct(column)
-        sets: list[Bools] = []
-        for combinations in table:
-            try:
-                sets.append(self.set_of(combinations))
-            except KeyError as error:
-                raise VectorFileError(
-                    f"a vector has the reading {list(map(dict, combinations))}: {error} is not "
-                    "known to this version"
-                ) from None
-        return self.pack(np.array(sets, np.bool_).reshape(-1, *self.shape)), rows
+        size = prod(self.shape)
+        packed = np.frombuffer(bits.to_bytes(-(-size // 8), "little"), np.uint8)
+        flat = np.unpackbits(packed, count=size, bitorder="little")
+        return flat.view(np.bool_).reshape(self.shape)
 
     def combinations_in(
-        self, words: bytes, clauses: Iterable[str]
+        self, bits: BitSet, clauses: Iterable[str]
     ) -> tuple[Mapping[str, str], ...]:
-        """Return a packed set as combinations of the readings of some clauses, first ones first.
+        """Return a bit set as combinations of the readings of some clauses, first ones first.
 
         Thousands of results share them.
         """
-        return _combinations_in(self, words, frozenset(clauses))
+        return _combinations_in(self, bits, frozenset(clauses))
 
-    def readings_in(self, words: bytes, clause: str) -> tuple[str, ...]:
-        """Return the readings of a clause that occur in a packed set."""
-        return tuple(choice[clause] for choice in self.combinations_in(words, [clause]))
+    def readings_in(self, bits: BitSet, clause: str) -> tuple[str, ...]:
+        """Return the readings of a clause that occur in a bit set."""
+        return tuple(choice[clause] for choice in self.combinations_in(bits, [clause]))
 
 
 @lru_cache(maxsize=4096)
 def _combinations_in(
-    space: ReadingSpace, words: bytes, clauses: frozenset[str]
+    space: ReadingSpace, bits: BitSet, clauses: frozenset[str]
 ) -> tuple[Mapping[str, str], ...]:
     chosen = {name: names for name, names in space.readings.items() if name in clauses}
     others = tuple(axis for axis, name in enumerate(space.readings) if name not in chosen)
-    occurring: Bools = np.asarray(space.unpack(np.frombuffer(words, np.uint64)).any(axis=others))
+    occurring: Bools = np.asarray(space.unpack(bits).any(axis=others))
     return tuple(
         dict(zip(chosen, readings, strict=True))
         for readings, occurs in zip(product(*chosen.values()), occurring.flat, strict=True)

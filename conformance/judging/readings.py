@@ -26,7 +26,7 @@ import numpy as np
 
 from conformance.judging.contradictions import contradiction
 from conformance.judging.operator_votes import OperatorVotes, agreed
-from conformance.judging.reading_sets import Bools, Packed, ReadingSpace, reading_space
+from conformance.judging.reading_sets import BitSet, Bools, ReadingSpace, reading_space
 from conformance.judging.relations import Relation, joined
 from conformance.judging.votes import ATTRIBUTES, Vote, without_say
 from conformance.operators import CLAUSES
@@ -121,7 +121,7 @@ class VotesTogether:
         self._clauses = {name: clauses[name] for name in self._clauses if self._voting_on(name)}
         self._nested = [name for name, clause in self._clauses.items() if clause.nested]
         self._plain = [name for name in self._clauses if name not in self._nested]
-        self._possible: dict[str, Packed] = {}
+        self._possible: dict[str, list[BitSet]] = {}
 
     @classmethod
     def of(cls, votes: Mapping[Vote, int], space_of: SpaceOf = reading_space) -> VotesTogether:
@@ -157,11 +157,10 @@ class VotesTogether:
                 joined(self._common(varying), tuple(space.readings)).over(tuple(space.readings))
                 for varying in self.fewest_varying
             ]
-            self._possible[operator] = np.array(
-                [space.pack(np.broadcast_to(mask, space.shape)) for mask in possible]
-            )
-        accepted = np.frombuffer(exception.accepted, np.uint64)
-        return bool((self._possible[operator] & accepted).any())
+            self._possible[operator] = [
+                space.pack(np.broadcast_to(mask, space.shape)) for mask in possible
+            ]
+        return any(possible & exception.accepted for possible in self._possible[operator])
 
     @cached_property
     def fewest_varying(self) -> list[tuple[str, ...]]:

@@ -11,10 +11,10 @@ from types import MappingProxyType
 import numpy as np
 from msgspec import structs
 
-from conformance.backends.answer import NOT_RUN, arrays_of
+from conformance.backends.answer import arrays_of
 from conformance.backends.runner import Answers, Calls, Runner, Stopped
 from conformance.batch import Batch, Ints
-from conformance.judging.judge import judge
+from conformance.judging.batch_judge import judge_batch
 from conformance.judging.schedule import Forecast, cheap_first
 from conformance.judging.tally import INTERRUPTED, Tally
 from conformance.judging.varied_calls import VariedCalls
@@ -155,13 +155,13 @@ class Run:
         self._tally.seconds += begun.calls.seconds
         slow = (SlowVector(batch.ids[index], took) for index, took in answers.seconds.items())
         self._tally.slowest = slowest([*self._tally.slowest, *slow])
-        count = answers.kind.index(NOT_RUN) if NOT_RUN in answers.kind else len(batch)
-        judged = judge(batch, answers, self._pins)
+        judged, sums = judge_batch(batch, answers, self._pins)
         results = [
             result if result.why is None else self._with_output(result, answers, vector)
-            for vector, result in enumerate(judged.results[:count])
+            for vector, result in enumerate(judged)
         ]
-        self._tally.add(begun.part.source, batch.numbers[:count], results, judged.sums)
+        count = len(results)
+        self._tally.add(begun.part.source, batch.numbers[:count], results, sums)
         self._left -= count
         return results
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance.batch import Ints
 from conformance.judging.readings import place_of
-from conformance.judging.verdicts import Sums
+from conformance.judging.sums import Sums
 from conformance.judging.whole_run import judged_together
 from conformance.record.report import (
     LONG_RUN,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import numpy.typing as npt
 
@@ -14,27 +12,23 @@ from conformance.backends.answer import (
     RAISED,
     TIMED_OUT,
     UNSUPPORTED,
+    Answer,
 )
-from conformance.backends.runner import Answers
-from conformance.batch import ANYTHING, Batch, distinct
-from conformance.dtypes import FLOATS, dtype_of, float_format, name_of
-from conformance.judging.closeness import Ints, OutputColumn, OutputsCompared
+from conformance.dtypes import FLOATS, float_format, name_of
+from conformance.judging.comparison import Comparison
 from conformance.operators import operator_named
-from conformance.record.report import UndefinedReport
 from conformance.reference.rounding import widen
-from conformance.vector import Array
+from conformance.vector import Anything, Array, Values, Vector
 
 BEHAVIOURS = ("nan", "inf", "-inf", "zero", "-zero", "lowest", "other")
-_MIXED = len(BEHAVIOURS)
-_NONE = -1
-_NAMES = (*BEHAVIOURS, "mixed")
-_OF_KIND = {
+OF_KIND = {
     NO_ARRAY: "nothing",
     RAISED: "raised",
     UNSUPPORTED: "unsupported",
     CRASHED: "crashed",
     TIMED_OUT: "timed-out",
 }
+"""The behaviour that an answer without arrays is."""
 
 
 def classify(values: Array) -> npt.NDArray[np.int8]:
@@ -62,59 +56,40 @@ def classify(values: Array) -> npt.NDArray[np.int8]:
 
 
 def behaviours_in(
-    batch: Batch, answers: Answers, compared: OutputsCompared, followed: Ints
-) -> list[UndefinedReport]:
-    """Report per undefined clause what the backend did in the vectors that it applies to.
+    vector: Vector, answer: Answer, comparison: Comparison, followed: Values | None
+) -> dict[str, str]:
+    """Return for each undefined clause that applies to a vector what the backend did there.
 
-    `followed` is the outcome row that each output is judged by, -1 where there is none: an
-    output with another shape says nothing of the elements left undefined. What is counted is
-    what was done in first outputs or, of a clause about another output, in that one.
+    `followed` is the outcome that the answer is judged by, None where there is none: an output with
+    another shape says nothing of the elements left undefined. What is told is what was done in the
+    first output or, of a clause about another output, in that one.
     """
-    counts: dict[str, Counter[str]] = {}
-    clauses, which = distinct(batch.clauses)
-    undefined = [
-        [name for name, readings in of_vector.items() if not readings] for of_vector in clauses
-    ]
-    applies = np.flatnonzero(np.array(list(map(bool, undefined)), np.bool_)[which]).tolist()
-    codes = np.full(len(batch.expected_dtype) + 1, _NONE, np.int64)  # the last for row -1
-    for column in compared.columns:
-        codes[column.rows] = _behaviour_of_rows(column)
-    bounds = np.searchsorted(batch.outcome_vector, np.arange(len(batch))).tolist()
-    first_row, rows = batch.outcome_expected.tolist(), followed.tolist()
-    outputs = enumerate(operator_named(batch.operator).outputs)
-    output_of = {output.undefined: number for number, output in outputs if output.undefined}
-    for vector in applies:
-        kind, row = answers.kind[vector], rows[vector]
-        for name in undefined[which[vector]]:
-            if kind != ARRAY:
-                behaviour = _OF_KIND.get(kind)
-            elif row >= 0:
-                code = codes[first_row[row] + output_of.get(name, 0)]
-                behaviour = None if code == _NONE else _NAMES[code]
-            elif batch.outcome_kind[bounds[vector]] == ANYTHING:
-                behaviour = _behaviour_of(answers, vector)
-            else:
-                behaviour = None
-            if behaviour:
-                counts.setdefault(name, Counter())[behaviour] += 1
-    return [UndefinedReport(name, of_clause) for name, of_clause in counts.items()]
+    undefined = [name for name, readings in vector.clauses.items() if not readings]
+    found = {name: _behaviour(name, vector, answer, comparison, followed) for name in undefined}
+    return {name: behaviour for name, behaviour in found.items() if behaviour}
 
 
-def _behaviour_of(answers: Answers, vector: int) -> str:
-    first = answers.outputs[vector][0]
+def _behaviour(
+    clause: str, vector: Vector, answer: Answer, comparison: Comparison, followed: Values | None
+) -> str | None:
+    """Return what the backend did where a clause leaves the answer undefined; None if unknown."""
+    if answer.kind != ARRAY:
+        return OF_KIND.get(answer.kind)
+    if followed is not None:
+        outputs = operator_named(vector.case.operator).outputs
+        number = next((n for n, output in enumerate(outputs) if output.undefined == clause), 0)
+        if comparison.differing(followed, number) is None:
+            return None
+        values = comparison.array(number)[followed.outputs[number].undefined]
+        return _of_values(values) if values.size else None
+    if not isinstance(vector.outcomes[0], Anything):
+        return None
+    first = answer.outputs[0]
     if first.data is None:
         return "other"
-    if not first.data:
-        return "empty"
-    codes = classify(np.frombuffer(first.data, dtype_of(first.dtype)))
+    return _of_values(comparison.array(0)) if first.data else "empty"
+
+
+def _of_values(values: Array) -> str:
+    codes = classify(values)
     return BEHAVIOURS[codes[0]] if (codes == codes[0]).all() else "mixed"
-
-
-def _behaviour_of_rows(column: OutputColumn) -> Ints:
-    """Return per row the behaviour in its undefined elements, -1 if it has none."""
-    behaviour = np.full(len(column.rows), _NONE, np.int64)
-    rows, codes = column.undefined_row, classify(column.undefined).astype(np.int64)
-    first = np.flatnonzero(np.diff(rows, prepend=-1))  # they ascend
-    behaviour[rows[first]] = codes[first]
-    behaviour[rows[codes != behaviour[rows]]] = _MIXED
-    return behaviour

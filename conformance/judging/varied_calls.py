@@ -20,9 +20,10 @@ from msgspec import structs
 from conformance.backends.answer import ARRAY, NO_ARRAY, RAISED, UNSUPPORTED, Returned
 from conformance.backends.runner import Answers, Runner
 from conformance.backends.variations import AGAIN, VARIATIONS, Variation
-from conformance.batch import Batch, picked
+from conformance.batch import Batch, picked, vector_at
 from conformance.judging.judge import judge
 from conformance.judging.tally import Tally
+from conformance.judging.verdicts import result_of
 from conformance.operators import operator_named
 from conformance.operators.attributes import PADS, Attribute
 from conformance.record.report import Repeatability, Result, VariationReport, Verdict
@@ -167,7 +168,7 @@ class VariedCalls:
         differing = [row for row in rows if first[numbers[row]] != _compared(answers, row)]
         refused = [row for row in differing if calls.refused(answers.kind[row])]
         differing = [row for row in differing if row not in refused]
-        again = judge(calls.batch, answers, self._pins).results if differing else []
+        again = self._results(calls.batch, answers, differing)
         turned = [row for row in differing if calls.is_turned(row, again[row])]
         suspect = [row for row in turned if again[row].verdict in self._failing]
         if calls.variation is AGAIN:
@@ -198,13 +199,20 @@ class VariedCalls:
         if not suspect:
             return []
         plain = replace(calls, variation=AGAIN)
-        again = judge(calls.batch, self._answers(plain, suspect), self._pins).results
+        again = self._results(calls.batch, self._answers(plain, suspect), suspect)
         wrong = [row for row in suspect if again[row].verdict in self._failing]
         known = self._tally.repeated.failing
         new = tuple(name for name in plain.ids(wrong) if name not in known)
         plain.fail(wrong, again)
         self._tally.repeated += Repeatability(len(suspect), new, new)
         return [row for row in suspect if row not in wrong]
+
+    def _results(self, batch: Batch, answers: Answers, rows: list[int]) -> dict[int, Result]:
+        """Judge the answers to some vectors of a batch."""
+        return {
+            row: result_of(batch, row, judge(vector_at(batch, row), answers.at(row), self._pins))
+            for row in rows
+        }
 
     def _answers(self, calls: _Calls, rows: list[int]) -> Answers:
         """Call some vectors in another order and return the answers."""
@@ -305,7 +313,7 @@ class _Calls:
         """Say whether a vector failed at first and conforms now."""
         return self.before(row).verdict in failing and now.verdict == "conforms"
 
-    def fail(self, rows: Iterable[int], again: Sequence[Result]) -> None:
+    def fail(self, rows: Iterable[int], again: Mapping[int, Result]) -> None:
         """Give vectors the verdicts of these calls, unless they failed in another variation."""
         for row in rows:
             before, now = self.before(row), again[row]

@@ -1,12 +1,9 @@
-"""What every judge returns of a batch: a result for each vector, and what adds up."""
+"""What is said of the answer to one vector, and its result in a report."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from conformance.backends.answer import (
     ARRAY,
@@ -18,26 +15,14 @@ from conformance.backends.answer import (
     UNSUPPORTED,
     Kind,
 )
-from conformance.batch import Batch, Ints
+from conformance.batch import Batch
 from conformance.dtypes import name_of
-from conformance.judging.explanations import Explanation
-from conformance.operators import operator_named
-from conformance.record.report import (
-    VERDICTS,
-    Accuracy,
-    Bias,
-    OutputReport,
-    Result,
-    UndefinedReport,
-    Verdict,
-)
+from conformance.judging.comparison import Comparison, DifferingElements
+from conformance.judging.explanations import NOT_EXPLAINED, Explanation
+from conformance.judging.reading_sets import BitSet, reading_space
+from conformance.record.report import Result, Verdict
 
-Bools = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.uint8]
-
-CONFORMS, MISMATCH, ERROR = map(VERDICTS.index, ("conforms", "mismatch", "error"))
-ACCEPTED_INVALID = VERDICTS.index("accepted-invalid")
-_OF_KIND: Mapping[Kind, Verdict] = {
+UNACCEPTED: Mapping[Kind, Verdict] = {
     ARRAY: "mismatch",
     NO_ARRAY: "mismatch",
     RAISED: "error",
@@ -46,55 +31,53 @@ _OF_KIND: Mapping[Kind, Verdict] = {
     TIMED_OUT: "timed-out",
     MISSING: "mismatch",
 }
-UNACCEPTED: Codes = np.zeros(len(Kind), np.uint8)
-"""The number in `VERDICTS` of an answer that no outcome accepts, by the kind of answer."""
-for _kind, _verdict in _OF_KIND.items():
-    UNACCEPTED[_kind] = VERDICTS.index(_verdict)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sums:
-    """What a batch adds to the counts of a report, by the names that these have there."""
-
-    undefined: Sequence[UndefinedReport] = ()
-    outputs: Sequence[OutputReport] = ()
-    accuracy: Sequence[Accuracy] = ()
-    bias: Sequence[Bias] = ()
+"""The verdict on an answer that no outcome accepts, by the kind of answer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judged:
-    """The results of the vectors of a batch, and what the batch adds to counts.
+    """What is said of the answer to one vector.
 
-    Results of vectors that were not run mean nothing.
+    `accepted` are the combinations of readings under which it conforms, none unless it does. An
+    exception is `excused` if it conforms only because some element is undefined. `followed` is the
+    number of the first outcome that accepts the outputs, or else whose first one has their type and
+    shape; None if there is none. `undefined` tells of each undefined clause that applies what the
+    backend did there. The `comparison` of the outputs is None where all are in all bits expected,
+    and of recipes, of which no outcome is `followed`.
     """
 
-    results: list[Result]
-    sums: Sums
+    verdict: Verdict
+    accepted: BitSet
+    explanation: Explanation = NOT_EXPLAINED
+    excused: bool = False
+    undefined_only: bool = False
+    followed: int | None = None
+    undefined: Mapping[str, str] = field(default_factory=dict)
+    comparison: Comparison | None = None
+
+    def differing(self, output: int) -> DifferingElements | None:
+        """Return the elements of an output that are not those of the outcome that is followed."""
+        if self.comparison is None or self.followed is None:
+            return None
+        return self.comparison.differing(self.comparison.vector.outcomes[self.followed], output)
 
 
-def result_of(
-    batch: Batch,
-    vector: int,
-    verdict: Verdict,
-    explanation: Explanation,
-    *,
-    readings: tuple[Mapping[str, str], ...],
-    excused: tuple[Mapping[str, str], ...] = (),
-    undefined_only: bool = False,
-) -> Result:
-    """Return the result of a vector of a batch."""
+def result_of(batch: Batch, vector: int, judged: Judged) -> Result:
+    """Return the result of a vector of a batch; one of a vector that was not run means nothing."""
+    space = reading_space(batch.operator)
+    disputed = space.disputed_in(batch.clauses[vector])
+    readings = space.combinations_in(judged.accepted, disputed)
     inputs = batch.inputs[vector]
     return Result(
         id=batch.ids[vector],
         operator=batch.operator,
-        verdict=verdict,
+        verdict=judged.verdict,
         attributes=batch.attributes[vector],
         dtype=name_of(inputs[0].dtype) if inputs else "",
         shapes=tuple([array.shape for array in inputs]),
-        why=explanation.why,
-        worst=explanation.worst,
-        answer=explanation.answer,
+        why=judged.explanation.why,
+        worst=judged.explanation.worst,
+        answer=judged.explanation.answer,
         tier=batch.tier[vector],
         pattern=batch.pattern[vector],
         source=batch.source[vector],
@@ -104,20 +87,6 @@ def result_of(
         clauses=batch.clauses[vector],
         printed="",
         expected="",
-        excused=excused,
-        undefined_only=undefined_only,
+        excused=readings if judged.excused else (),
+        undefined_only=judged.undefined_only,
     )
-
-
-def output_reports(operator: str, counts: Ints) -> list[OutputReport]:
-    """Report how often each of several outputs was returned, of the vectors with a first one.
-
-    `counts` are the arrays that were returned for each vector that has expected values.
-    """
-    names = [output.name for output in operator_named(operator).outputs]
-    vectors = int((counts > 0).sum())
-    return [
-        OutputReport(operator, name, int((counts > output).sum()), vectors)
-        for output, name in enumerate(names)
-        if vectors and len(names) > 1
-    ]

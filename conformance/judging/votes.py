@@ -32,14 +32,14 @@ ATTRIBUTES = Separators._fields
 class Vote(NamedTuple):
     """What a conforming vector says of readings, or an exception of other exceptions.
 
-    `accepted` is the packed set of combinations under which the answer conforms, in the
+    `accepted` is the bit set of combinations under which the answer conforms, in the
     operator's space (reading_sets.py), and `clauses` are the disputed clauses that apply to
     the vector. An `excused` answer is an exception that conforms only because some element is
     undefined. Any exception is `raised`; where no reading allows it, `accepted` and `clauses`
     are empty.
     """
 
-    accepted: bytes
+    accepted: int
     clauses: tuple[str, ...]
     excused: bool
     separators: Separators
@@ -53,7 +53,7 @@ class Vote(NamedTuple):
     @classmethod
     def error(cls, separators: Separators) -> Vote:
         """Return the vote of an exception that no reading allows."""
-        return cls(b"", (), excused=False, separators=separators, raised=True)
+        return cls(0, (), excused=False, separators=separators, raised=True)
 
 
 Votes = Counter[Vote]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
 
 from msgspec import structs
 
@@ -49,14 +48,11 @@ def vote_of(result: Result, pins: Mapping[str, str]) -> Vote | None:
     if not all(combination.keys() == {*applying} for combination in combinations):
         raise UsageError(f"{result.id} has readings of other clauses than apply to it")
     try:
-        accepted = _accepted(
-            result.operator,
-            frozenset(frozenset(combination.items()) for combination in combinations),
-            frozenset(pins.items()),
-        )
+        space = reading_space(result.operator)
+        accepted = space.bits_of(combinations) & space.allowed_by(pins)
     except KeyError as error:
         raise UsageError(f"the reports have a clause or reading {error}, not known here") from None
-    if not any(accepted):
+    if not accepted:
         raise UsageError(f"{result.id} conforms under no reading that the report allows")
     raised = bool(result.excused) or not result.returned
     return Vote(accepted, applying, bool(result.excused), _separators(result), raised)
@@ -65,19 +61,6 @@ def vote_of(result: Result, pins: Mapping[str, str]) -> Vote | None:
 def _separators(result: Result) -> Separators:
     axes = len(result.shapes[0]) - 2 if result.shapes else 0
     return separators(result.operator, result.dtype, axes, result.attributes)
-
-
-@lru_cache(maxsize=1024)
-def _accepted(
-    operator: str,
-    combinations: Collection[Collection[tuple[str, str]]],
-    pins: Collection[tuple[str, str]],
-) -> bytes:
-    """Return a set of combinations of readings, packed, without those that pins rule out."""
-    space = reading_space(operator)
-    return space.pack(
-        space.set_of(map(dict, combinations)) & space.allowed_by(dict(pins))
-    ).tobytes()
 
 
 def rejudged(result: Result, vote: Vote, *, refuted: bool) -> Result:

@@ -70,13 +70,14 @@ CLAUSES: Mapping[str, Clause] = _LazyMapping(_available_clauses)
 
 def operator_named(name: str) -> Operator:
     """Return an operator by name; UsageError says what is like it and there."""
-    if name not in OPERATORS:
+    try:
+        return OPERATORS[name]
+    except KeyError:
         families = dict.fromkeys(operator.family for operator in OPERATORS.values())
         raise UsageError(
             f"unknown operator {quoted(name)}{did_you_mean(name, [*OPERATORS, *families])}: see "
             f"conformance list, or name a family: {', '.join(families)}"
-        )
-    return OPERATORS[name]
+        ) from None
 
 
 def operators_named(

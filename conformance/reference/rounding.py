@@ -20,10 +20,12 @@ from conformance.vector import Array
 
 Doubles = npt.NDArray[np.float64]
 
+_OF_ML_DTYPES = frozenset(map(dtype_of, OF_ML_DTYPES))
+
 
 def widen(values: Array) -> Doubles:
     """Return values of any element type as doubles: exactly, but for integers beyond 2**53."""
-    source = to_float32(values) if values.dtype.name in OF_ML_DTYPES else values
+    source = to_float32(values) if values.dtype in _OF_ML_DTYPES else values
     with np.errstate(invalid="ignore"):  # signalling NaNs
         return source.astype(np.float64)
 

@@ -8,7 +8,7 @@ from conformance.cases.minimize import polished
 from conformance.cases.perturb import near
 from conformance.cases.sweep import collect
 from conformance.errors import InvalidCase
-from conformance.judging.judge import accepted
+from conformance.judging.judge import accepts
 from conformance.operators import OPERATORS, vector_of
 from conformance.vector import BACKWARD, Case
 
@@ -61,7 +61,7 @@ def test_a_failing_case_of_a_gradient_becomes_small():
             answer = wrong(case.operator, case.inputs, case.attributes)
         except (InvalidCase, ValueError):
             return False
-        return not accepted([vector_of(case)], [(answer,)])[0]
+        return not accepts(vector_of(case), (answer,))
 
     rng = np.random.default_rng(1)
     data = rng.normal(size=(2, 3, 6, 7)).astype(np.float32)

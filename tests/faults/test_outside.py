@@ -14,7 +14,7 @@ from conformance.diagnosis.likely_causes import diagnose
 from conformance.faults import CATALOGUE, fault_named, faulty
 from conformance.faults.baseline import Baseline, PlantedFaults, Raised, right_operator
 from conformance.faults.planted import planted
-from conformance.judging.judge import accepted
+from conformance.judging.judge import accepts
 from conformance.operators import Output, vector_of
 from conformance.vector import Case
 
@@ -25,8 +25,7 @@ PAIRS = {"window": [2], "step": [2], "pads": [1, 1]}
 
 def conforms(vector, outputs):
     """Say whether an answer to a vector conforms."""
-    (verdict,) = accepted([vector], [outputs])
-    return verdict
+    return accepts(vector, outputs)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 from support import sound
 from support.fakes import pool, ran, vector
 
-from conformance.judging.judge import accepted
+from conformance.judging.judge import accepts
 from conformance.operators import evaluate, vector_of
 from conformance.vector import Case
 
@@ -29,7 +29,7 @@ def conforms(case, *outputs):
         np.array(values).astype(like.dtype).reshape(like.shape)
         for values, like in zip(outputs, right, strict=False)
     )
-    return accepted([vector_of(case)], [returned])[0]
+    return accepts(vector_of(case), returned)
 
 
 class TestValues:

@@ -40,7 +40,7 @@ def vote(operator, accepted, separators, *, excused=False, spaces=SPACES):
     space = spaces[operator]
     named = [{name: f"r{number}" for name, number in one.items()} for one in accepted]
     return Vote(
-        space.pack(space.set_of(named)).tobytes(),
+        space.bits_of(named),
         space.disputed_in(accepted[0]),
         excused,
         Separators(operator, separators["dtype"], separators["axes"], "", "", ""),

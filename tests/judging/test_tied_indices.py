@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from conformance.judging.judge import accepted
+from conformance.judging.judge import accepts, answer_to, judge
 from conformance.operators import evaluate, vector_of
 from conformance.vector import Case
 
@@ -21,7 +21,7 @@ def conforms(case, *indices):
     """Say whether a backend conforms that returns the right maxima and these indices."""
     values, right = evaluate(case.operator, case.inputs, case.attributes)
     returned = values, np.array(indices, right.dtype).reshape(right.shape)
-    return accepted([vector_of(case)], [returned])[0]
+    return accepts(vector_of(case), returned)
 
 
 @pytest.mark.parametrize(
@@ -80,5 +80,16 @@ def test_indices_alone_may_be_left_out():
     """A backend that returns the maxima conforms; wrong maxima do not, with right indices."""
     whole = case([1, 9, 3])
     values, indices = evaluate(whole.operator, whole.inputs, whole.attributes)
-    vectors = [vector_of(whole)] * 2
-    assert accepted(vectors, [(values,), (values + 1, indices)]) == [True, False]
+    assert accepts(vector_of(whole), (values,))
+    assert not accepts(vector_of(whole), (values + 1, indices))
+
+
+def test_an_index_of_a_cell_that_ties_is_not_counted_as_wrong():
+    """Nor is it the worst element, where the index of another window is wrong."""
+    of_two = case([7, 7, 1, 2], kernel=[2], strides=[2])
+    made = vector_of(of_two)
+    values, right = evaluate(of_two.operator, of_two.inputs, of_two.attributes)
+    returned = values, np.array([[[1, 2]]], right.dtype)
+    judged = judge(made, answer_to(made, returned), {})
+    worst = judged.explanation.worst
+    assert (worst.wrong, worst.index, worst.first_index) == (1, (0, 0, 1), (0, 0, 1))

@@ -12,7 +12,7 @@ from support.oracle import WholeCaseUndefined, plan
 from support.random_cases import TORCH, TORCH_ADAPTIVE, cases, noise
 
 from conformance import load_backend
-from conformance.judging.judge import accepted
+from conformance.judging.judge import accepts
 from conformance.operators import evaluate, vector_of
 from conformance.vector import Case
 
@@ -69,7 +69,7 @@ def test_a_gradient_of_a_window_of_zeros_is_judged(returned, conforms):
     inputs = (np.ones((1, 1, 1), np.float32), np.zeros((1, 1, 2), np.float32))
     attributes = {"norm_type": 2, "kernel_size": 2}
     vector = vector_of(Case("x", "PyTorch-lp_pool1d-backward", attributes, inputs))
-    assert accepted([vector], [(np.full((1, 1, 2), returned, np.float32),)]) == [conforms]
+    assert accepts(vector, (np.full((1, 1, 2), returned, np.float32),)) is conforms
 
 
 @pytest.mark.needs_engine("torch")

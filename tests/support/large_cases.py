@@ -5,7 +5,7 @@ import numpy as np
 from conformance.backends.answer import answer_returned, native_view
 from conformance.backends.runner import Answers, largest_looked_at
 from conformance.cases.large import Recipes
-from conformance.judging.judge import judge
+from conformance.judging.batch_judge import judge_batch
 
 
 def result_of(recipe, backend):
@@ -19,4 +19,5 @@ def of_output(recipe, output):
     (batch,) = Recipes(recipe.case.operator, [recipe]).batches(np.array([0]))
     answers = Answers.none_yet(1)
     answers.put(0, answer_returned(output, *largest_looked_at(batch), native_view))
-    return judge(batch, answers, {}).results[0]
+    (result,), _ = judge_batch(batch, answers, {})
+    return result

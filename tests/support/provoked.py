@@ -29,7 +29,12 @@ def verdicts(runner, vectors, *, tick=lambda done: None):
     answers = Answers.none_yet(len(batch))
     runner.run(batch, answers, tick)
     found = [
-        None if kind == NOT_RUN else (result.verdict, in_words(result.why))
-        for kind, result in zip(answers.kind, judge(batch, answers, {}).results, strict=True)
+        None if (answer := answers.at(number)).kind == NOT_RUN else _said(vector, answer)
+        for number, vector in enumerate(vectors)
     ]
     return found, answers
+
+
+def _said(vector, answer):
+    judged = judge(vector, answer, {})
+    return judged.verdict, in_words(judged.explanation.why)

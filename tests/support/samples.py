@@ -7,7 +7,7 @@ import numpy as np
 
 from conformance.cases.perturb import near
 from conformance.diagnosis.sample import Sample
-from conformance.judging.judge import accepted
+from conformance.judging.judge import accepts
 from conformance.operators import vector_of
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Array, Case, Vector
@@ -26,7 +26,7 @@ def sample(vector: Vector, alter: Alter) -> Sample:
         got = got if changed is None else changed
     except ValueError:
         return Sample(vector, None, failed=True)
-    failed = not accepted([vector], [(got,)])[0]
+    failed = not accepts(vector, (got,))
     if (got.shape, got.dtype) != (right.shape, right.dtype):
         return Sample(vector, (got,), failed=failed)
     defined = (expected.addends != UNDEFINED).reshape(right.shape)

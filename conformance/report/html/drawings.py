@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from conformance.batch import batch_of
 from conformance.dtypes import name_of
 from conformance.errors import ConformanceError
-from conformance.judging.closeness import compare_outputs
-from conformance.judging.explanations import Elements, elements, nearest_outcome
-from conformance.judging.judge import answers_of
+from conformance.judging.comparison import Comparison, defined
+from conformance.judging.judge import answer_to
 from conformance.literals import exact
 from conformance.operators import operator_named
 from conformance.record.report import Result
@@ -42,7 +40,7 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
     `required` readings admit, the nearest to what was returned, else the first.
     """
     operator = operator_named(vector.case.operator)
-    outcome, returned = _nearest(vector, result, required)
+    outcome, comparison = _nearest(vector, result, required)
     if outcome is None:
         return {"note": f"No windows to draw. {' '.join(no_windows(vector, operator))}"}
     if misshapen(vector):
@@ -63,7 +61,11 @@ def drawing(vector: Vector, result: Result, required: Mapping[str, str]) -> dict
         "worst": worst,
         "sources": [_source(grid) for grid in drawn.sources],
         "expected": _joined(_expected(drawn.results[0])),
-        **_returned(result, drawn.results[0], returned),
+        **(
+            _returned(result, drawn.results[0])
+            if comparison is None
+            else _compared(comparison, outcome)
+        ),
         **_made_from(scene),
         "legend": [_KEYS[mark] for mark in drawn.legend if mark in _KEYS],
         "readings": ", ".join(named),
@@ -104,26 +106,33 @@ def _made_from(scene: Scene) -> dict[str, Any]:
     return {"made": distinct, **which}
 
 
-def _returned(result: Result, drawn: Grid, returned: Elements | None) -> dict[str, Any]:
-    """Return what the backend gave: all of it, or the two elements that a report names.
+def _compared(comparison: Comparison, outcome: Values) -> dict[str, Any]:
+    """Return what the backend gave in place of the first output of an outcome.
 
-    An element of "got" is empty where it is as expected or not known, and "!" is before a wrong
-    one.
+    An element of "got" is empty where it is as expected, and "!" is before a wrong one.
+    """
+    expected, differing = outcome.outputs[0], comparison.differing(outcome, 0)
+    assert differing is not None
+    bounds = differing.bound(outcome.arithmetic)[comparison.wrong(outcome, 0)].tolist()
+    # JSON has no infinity; a bound that admits everything is none.
+    allowed = [float(f"{bound:.3g}") if np.isfinite(bound) else None for bound in bounds]
+    pairs = zip(_exact(comparison.array(0)), _exact(expected.values), strict=True)
+    got = [
+        f"!{text}" if wrong else "" if of_document and text == should else text
+        for (text, should), wrong, of_document in zip(
+            pairs, comparison.where_wrong(outcome, 0).flat, defined(expected), strict=True
+        )
+    ]
+    return {"got": _joined(got), "allowed": allowed}
+
+
+def _returned(result: Result, drawn: Grid) -> dict[str, Any]:
+    """Return what the backend gave of another form, or else the two elements that a report names.
+
+    An element of "got" is empty where it is not known, and "!" is before a wrong one.
     """
     output = None if result.output is None else outputs_of(result.output)[0]
     worst, expected = result.worst, drawn.values
-    if returned is not None:
-        bounds = returned.bound[returned.wrong].tolist()
-        # JSON has no infinity; a bound that admits everything is none.
-        allowed = [float(f"{bound:.3g}") if np.isfinite(bound) else None for bound in bounds]
-        pairs = zip(_exact(returned.got), _exact(returned.expected), strict=True)
-        got = [
-            f"!{text}" if wrong else "" if defined and text == should else text
-            for (text, should), wrong, defined in zip(
-                pairs, returned.wrong, returned.defined, strict=True
-            )
-        ]
-        return {"got": _joined(got), "allowed": allowed}
     if output is not None and output.ndim == expected.ndim:
         shapes = [f"{name_of(a.dtype)} {words.shape(a.shape)}" for a in (output, expected)]
         rows = output.reshape(-1, output.shape[-1] or 1)[:_MOST, :_MOST].tolist()
@@ -164,28 +173,24 @@ def _joined(texts: list[str]) -> TrustedText:
 
 def _nearest(
     vector: Vector, result: Result, required: Mapping[str, str]
-) -> tuple[Values | None, Elements | None]:
-    """Return the outcome to draw, and the elements of the first output beside it.
+) -> tuple[Values | None, Comparison | None]:
+    """Return the outcome to draw, and the comparison of the outputs with it.
 
     None where no outcome has values, or where the first output has another type or shape or was
     not kept.
     """
-    values = {row: o for row, o in enumerate(vector.outcomes) if isinstance(o, Values)}
-    admitted = {
-        row: outcome
-        for row, outcome in values.items()
+    admitted = [
+        outcome
+        for outcome in vector.values
         if any(_meets(combination, required) for combination in outcome.readings)
-    }
-    values = admitted or values
+    ]
+    values = admitted or vector.values
     if not values or result.output is None:
-        return next(iter(values.values()), None), None
-    batch = batch_of([vector])
-    answers = answers_of(batch, [outputs_of(result.output)])
-    comparison = compare_outputs(batch, answers)
-    nearest = nearest_outcome(batch, answers, comparison, 0, [*values])
-    if not comparison.comparable[batch.outcome_expected[nearest]]:
-        return values[nearest], None
-    return values[nearest], elements(batch, answers, 0, nearest, 0)
+        return next(iter(values), None), None
+    answer = answer_to(vector, outputs_of(result.output))
+    comparison = Comparison(vector, answer.outputs)
+    nearest = comparison.nearest(values)
+    return nearest, comparison if comparison.differing(nearest, 0) else None
 
 
 def _meets(combination: Combination, required: Mapping[str, str]) -> bool:

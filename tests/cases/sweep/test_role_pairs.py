@@ -9,7 +9,7 @@ from conformance import InvalidCase
 from conformance.cases.sweep.role_pairs import role_pairs
 from conformance.cases.sweep.sweep_model import build
 from conformance.faults.baseline import right_operator
-from conformance.judging.judge import accepted
+from conformance.judging.judge import accepts
 from conformance.operators import OPERATORS, vector_of
 from conformance.operators.attributes import Attribute
 
@@ -59,7 +59,7 @@ def is_caught(name, leaves_out):
             answers.append(backend(name, vector.case.inputs, vector.case.attributes))
         except InvalidCase:
             answers.append(None)
-    return not all(accepted(vectors, answers))
+    return not all(map(accepts, vectors, answers))
 
 
 def expected_roles(operator):
