@@ -12,9 +12,9 @@ from typing import Any
 
 from conformance.backends.answer import error_line
 from conformance.errors import InvalidCase, Unsupported
-from conformance.judging.judge import accepted
+from conformance.judging.judge import accepts
 from conformance.operators import vector_of
-from conformance.vector import Array, Case, Outputs, Vector
+from conformance.vector import Array, Case, Outputs
 
 _REFUSALS = re.compile(
     "UnsupportedOperatorError|SymbolicValueError|DispatchError|OpConversionFailure"
@@ -62,7 +62,7 @@ class Program:
             vector = vector_of(case)
         except InvalidCase:
             return f"emitted: {self.nodes}"
-        if _conforms(vector, outputs):
+        if accepts(vector, outputs):
             return ""
         words = f"emitted: {self.nodes}"
         if self.rightly is None:
@@ -71,7 +71,7 @@ class Program:
             right: Outputs | None = self.rightly(vector.case.inputs)
         except InvalidCase:
             right = None
-        if _conforms(vector, right):
+        if accepts(vector, right):
             return f"{words}\nthe engine departs: computed as ONNX says, these nodes conform"
         return f"{words}\nthe converter departs: computed as ONNX says, these nodes do not conform"
 
@@ -106,7 +106,3 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__
-
-
-def _conforms(vector: Vector, outputs: Outputs | None) -> bool:
-    return accepted([vector], [outputs])[0]
