@@ -5,6 +5,7 @@ A backend with options is an instance of a dataclass, whose fields are the optio
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
@@ -40,6 +41,12 @@ def with_options(text: str, default: Any, options: str) -> Backend:
         return cast("Backend", replace(default, **typed))
     except Exception as error:
         raise UsageError(f"backend {text!r} cannot be used: {error_line(error)}") from error
+
+
+def check_known(value: str, known: Collection[str]) -> None:
+    """Raise ValueError unless the value of an option is known."""
+    if value not in known:
+        raise ValueError(f"{value!r} is none of {', '.join(known)}")
 
 
 def _typed(default: Any, value: str) -> Any:

@@ -1,7 +1,7 @@
 """Calls of ONNX's documents as a model of one node, through a converter: routes from ONNX.
 
 `onnx:via=openvino`, which `backend` is, has OpenVINO import each model, and runs it on its CPU.
-Nodes are those of opset 22.
+Nodes are those of opset 22; `graph` is one of `onnx_graph` around each.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from functools import lru_cache
 from typing import Any
 
 from conformance.backends.engines.engine import known_operator
+from conformance.backends.engines.onnx_graph import GRAPHS, around, beside
 from conformance.backends.engines.onnx_node import model_of
+from conformance.backends.options import check_known
 from conformance.errors import Unsupported
-from conformance.routes.program import Program, check_known, converting
+from conformance.routes.program import Program, converting
 from conformance.vector import Array, Outputs
 
 _OPSET = 22
@@ -25,10 +27,12 @@ class OnnxRoute:
     """A route from a model of ONNX, `via` a converter that imports it."""
 
     via: str = "openvino"
+    graph: str = "plain"
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a converter that there is not."""
+        """Raise ValueError for a converter or a graph that there is not."""
         check_known(self.via, _CONVERTERS)
+        check_known(self.graph, ("plain", *GRAPHS))
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -38,15 +42,18 @@ class OnnxRoute:
         if definition.family != "onnx" or definition.is_gradient:
             raise Unsupported(f"operator {operator}: this route is of ONNX's documents")
         model = model_of(definition, inputs, attributes, _OPSET)
-        return _program(self.via, model).answer(operator, inputs, attributes)
+        if self.graph != "plain":
+            model = around(model, self.graph)
+        program = _program(self.via, model, beside(self.graph))
+        return program.answer(operator, inputs, attributes)
 
 
-def _by_openvino(model: bytes) -> Program:
+def _by_openvino(model: bytes, beside: int) -> Program:
     import openvino  # noqa: PLC0415 - another route may be without it
 
     from conformance.routes.openvino_program import program_of  # noqa: PLC0415
 
-    return program_of(openvino.Core().read_model(model))
+    return program_of(openvino.Core().read_model(model), beside)
 
 
 _CONVERTERS = {"openvino": _by_openvino}
@@ -54,6 +61,6 @@ backend = OnnxRoute()
 
 
 @lru_cache(maxsize=256)
-def _program(via: str, model: bytes) -> Program:
+def _program(via: str, model: bytes, beside: int) -> Program:
     with converting():
-        return _CONVERTERS[via](model)
+        return _CONVERTERS[via](model, beside)

@@ -15,8 +15,11 @@ _TYPES = {dtype.name for dtype in TYPES} - {"bfloat16"}
 _NO_STEP = {"Parameter", "Constant", "Result"}
 
 
-def program_of(model: Any) -> Program:
-    """Return a model as a program; Unsupported for types that the CPU computes in a smaller one."""
+def program_of(model: Any, beside: int = 0) -> Program:
+    """Return a model as a program; Unsupported for types that the CPU computes in a smaller one.
+
+    Its last outputs, so many as are `beside`, are left out.
+    """
     nodes = [node for node in model.get_ordered_ops() if node.get_type_name() not in _NO_STEP]
     made = compiled(model)
 
@@ -26,7 +29,8 @@ def program_of(model: Any) -> Program:
             raise Unsupported(f"{lacking[0]}: OpenVINO's CPU has no primitives of this type")
         request = made.create_infer_request()
         request.infer([tensor_of(each, TYPES[each.dtype]) for each in inputs])
-        return tuple(map(array_of, request.output_tensors))
+        outputs = tuple(map(array_of, request.output_tensors))
+        return outputs[: len(outputs) - beside]
 
     return Program("; ".join(map(_in_words, nodes)), run)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -74,12 +74,6 @@ class Program:
         if accepts(vector, right):
             return f"{words}\nthe engine departs: computed as ONNX says, these nodes conform"
         return f"{words}\nthe converter departs: computed as ONNX says, these nodes do not conform"
-
-
-def check_known(name: str, known: Collection[str]) -> None:
-    """Raise ValueError unless a name is known."""
-    if name not in known:
-        raise ValueError(f"{name!r} is none of {', '.join(known)}")
 
 
 @contextmanager

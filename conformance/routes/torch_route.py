@@ -20,11 +20,12 @@ from torch.nn import functional
 
 from conformance.backends.engines.engine import known_operator
 from conformance.backends.engines.torch_backend import own_call, tensor_of
+from conformance.backends.options import check_known
 from conformance.dtypes import INTEGERS
 from conformance.errors import Unsupported
 from conformance.routes import onnx_program
 from conformance.routes.onnx_program import ENGINES
-from conformance.routes.program import Program, check_known, converting
+from conformance.routes.program import Program, converting
 from conformance.vector import Array, Outputs
 
 _OPSETS = {True: 22, False: 20}

@@ -53,8 +53,8 @@ class Node:
     version: int = 0
 
 
-Input = tuple[DType, tuple[int, ...]]
-"""Element type and shape of an input."""
+Input = tuple[DType, tuple[int | None, ...]]
+"""Element type and shape of an input, None for an open dimension."""
 
 
 def inputs_of(node: Node, inputs: Sequence[Array]) -> tuple[Input, ...]:
@@ -121,9 +121,13 @@ def given_inputs(operator: Operator, inputs: Sequence[Array]) -> Sequence[Array]
     return inputs if operator.family == "onnx" else inputs[:1]
 
 
-def outputs_of(session: Any, inputs: Sequence[Array]) -> Array | Outputs:
-    """Return what a session with such a node, of any engine, computes of the node's inputs."""
-    return as_returned(tuple(session.run(None, dict(zip(INPUTS, inputs, strict=False)))))
+def outputs_of(session: Any, inputs: Sequence[Array], beside: int = 0) -> Array | Outputs:
+    """Return what a session with such a node, of any engine, computes of the node's inputs.
+
+    The last outputs of the model, so many as are `beside`, are none of the node.
+    """
+    outputs = tuple(session.run(None, dict(zip(INPUTS, inputs, strict=False))))
+    return as_returned(outputs[: len(outputs) - beside])
 
 
 def _frozen(value: Any) -> Any:
@@ -197,16 +201,25 @@ def model(
 
 
 def model_of(
-    operator: Operator, inputs: Sequence[Array], attributes: Mapping[str, Any], opset: int
+    operator: Operator,
+    inputs: Sequence[Array],
+    attributes: Mapping[str, Any],
+    opset: int,
+    *,
+    dynamic: bool = False,
 ) -> bytes:
     """Return a serialised model that computes a case; Unsupported if the opset has none.
 
-    A type that the operator's document does not take either is the engine's to refuse.
+    A type that the operator's document does not take either is the engine's to refuse. One that is
+    `dynamic` has open dimensions, and is the same for all shapes.
     """
     node, data = node_of(operator, inputs, attributes), inputs[0]
     if data.dtype.name in operator.dtypes and not has_type(node.kind, opset, data.dtype):
         raise Unsupported(f"{data.dtype}: ONNX has no {node.kind} of this type in opset {opset}")
-    return _serialised(node, opset, inputs_of(node, inputs))
+    given = inputs_of(node, inputs)
+    if dynamic:
+        given = tuple((dtype, (None,) * len(shape)) for dtype, shape in given)
+    return _serialised(node, opset, given)
 
 
 @lru_cache(maxsize=256)

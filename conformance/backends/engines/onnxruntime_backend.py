@@ -7,7 +7,9 @@ Inputs are handed over as they lie in memory, and the runtime copies those that 
 Operators of the runtime's own domain are handed over as they are, scales and zero points as inputs.
 
 `backend` takes these operators from opset 22, where they have their latest versions;
-`onnxruntime:opset=11` takes them from another opset. An attribute or element type that the opset
+`onnxruntime:opset=11` takes them from another opset, `onnxruntime:shapes=dynamic` has models whose
+dimensions are open, one for all shapes, and `onnxruntime:graph=transposed` puts one of the graphs
+of `onnx_graph` around each node. An attribute or element type that the opset
 lacks is unsupported, and what the runtime answers with NOT_IMPLEMENTED.
 """
 
@@ -23,12 +25,14 @@ import onnxruntime
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NotImplementedThere
 
 from conformance.backends.engines.engine import check_most_axes, known_operator
+from conformance.backends.engines.onnx_graph import GRAPHS, around, beside
 from conformance.backends.engines.onnx_node import (
     given_inputs,
     model_of,
     outputs_of,
     own_model_of,
 )
+from conformance.backends.options import check_known
 from conformance.errors import Unsupported
 from conformance.operators import OPERATORS
 from conformance.vector import Array, Outputs
@@ -40,9 +44,19 @@ DOMAIN = "com.microsoft"
 
 @dataclass(frozen=True, slots=True)
 class OnnxRuntime:
-    """A backend that takes the operators from one opset of ONNX."""
+    """A backend that takes the operators from one opset of ONNX.
+
+    `shapes` are static or dynamic; `graph` is one around each node, plain for none.
+    """
 
     opset: int = 22
+    shapes: str = "static"
+    graph: str = "plain"
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for an option that there is not."""
+        check_known(self.shapes, ("static", "dynamic"))
+        check_known(self.graph, ("plain", *GRAPHS))
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -53,11 +67,14 @@ class OnnxRuntime:
             made, given = own_model_of(operator, inputs, attributes, DOMAIN), inputs
         else:
             definition = known_operator(operator, "ONNX")
-            made = model_of(definition, inputs, attributes, self.opset)
+            dynamic = self.shapes == "dynamic"
+            made = model_of(definition, inputs, attributes, self.opset, dynamic=dynamic)
             given = given_inputs(definition, inputs)
         check_most_axes(definition, inputs[0].ndim - 2, "ONNX Runtime")
+        if self.graph != "plain":
+            made = around(made, self.graph)
         with implemented():
-            return outputs_of(session_of(made), given)
+            return outputs_of(session_of(made), given, beside(self.graph))
 
 
 backend = OnnxRuntime()

@@ -1,0 +1,127 @@
+"""Graphs around a pool of ONNX in which the optimiser of an engine has something to do.
+
+Each has the outputs of the plain node, so that its document is what is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, helper, numpy_helper
+
+from conformance.backends.engines.onnx_node import INPUTS, NAMES
+from conformance.errors import Unsupported
+from conformance.operators.reduction import lowest
+
+_INPUT, _OUTPUT = INPUTS[0], NAMES[0]
+_BESIDE = "beside"
+
+
+@lru_cache(maxsize=256)
+def around(model: bytes, graph: str) -> bytes:
+    """Return a model of one node with a graph around it, one of `GRAPHS`.
+
+    `beside` says which have an output more, the last. Unsupported where there is no such graph.
+    """
+    made = ModelProto.FromString(model)
+    GRAPHS[graph](made.graph)
+    changed: bytes = made.SerializeToString()
+    return changed
+
+
+def _transposed(graph: Any) -> None:
+    """Put the channels last and back, before the pool and behind it."""
+    rank = _rank(graph)
+    last = [0, *range(2, rank), 1]
+    back = [0, rank - 1, *range(1, rank - 1)]
+    (pool,) = graph.node
+    pool.input[0], pool.output[0] = "x_back", "y_pooled"
+    nodes = [
+        helper.make_node("Transpose", [_INPUT], ["x_last"], perm=last),
+        helper.make_node("Transpose", ["x_last"], ["x_back"], perm=back),
+        pool,
+        helper.make_node("Transpose", ["y_pooled"], ["y_last"], perm=last),
+        helper.make_node("Transpose", ["y_last"], [_OUTPUT], perm=back),
+    ]
+    _replace_nodes(graph, nodes)
+
+
+def _padded(graph: Any) -> None:
+    """Put the padding of the pool into a node of its own: what it counts for is its value."""
+    (pool,) = graph.node
+    given = {each.name: helper.get_attribute_value(each) for each in pool.attribute}
+    pads, rank = list(given.get("pads", [])), _rank(graph)
+    is_maximum = pool.op_type == "MaxPool"
+    counted = is_maximum or pool.op_type == "LpPool" or given.get("count_include_pad") == 1
+    # Where sizes are rounded up, a window may not begin in padding, as it may in the input.
+    as_input = counted and len(pool.output) == 1 and not given.get("ceil_mode")
+    axes = rank - 2
+    if not (as_input and any(pads) and min(pads) >= 0 and len(pads) == 2 * axes):
+        raise Unsupported("no padding that can be a node of its own")
+    if given.get("auto_pad", b"NOTSET") != b"NOTSET":
+        raise Unsupported("auto_pad: its padding is no attribute")
+    dtype = helper.tensor_dtype_to_np_dtype(graph.input[0].type.tensor_type.elem_type)
+    value = np.array(lowest(dtype) if is_maximum else 0, dtype)
+    ends = np.array([0, 0, *pads[:axes], 0, 0, *pads[axes:]], np.int64)
+    graph.initializer.extend(
+        [numpy_helper.from_array(ends, "ends"), numpy_helper.from_array(value, "value")]
+    )
+    kept = [each for each in pool.attribute if each.name != "pads"]
+    del pool.attribute[:]
+    pool.attribute.extend(kept)
+    pool.input[0] = "x_padded"
+    _replace_nodes(graph, [helper.make_node("Pad", [_INPUT, "ends", "value"], ["x_padded"]), pool])
+
+
+def _twice(graph: Any) -> None:
+    """Pool other data by the same attributes beside."""
+    (pool,) = graph.node
+    other = type(pool)()
+    other.CopyFrom(pool)
+    other.input[0] = "x_other"
+    del other.output[1:]
+    other.output[0] = _BESIDE
+    _replace_nodes(graph, [helper.make_node("Abs", [_INPUT], ["x_other"]), other, pool])
+    _add_output(graph)
+
+
+def _used(graph: Any) -> None:
+    """Use the output, which is one of the graph, as an input of another node, too."""
+    (pool,) = graph.node
+    _replace_nodes(graph, [pool, helper.make_node("Abs", [_OUTPUT], [_BESIDE])])
+    _add_output(graph)
+
+
+GRAPHS: Mapping[str, Callable[[Any], None]] = {
+    "transposed": _transposed,
+    "padded": _padded,
+    "twice": _twice,
+    "used": _used,
+}
+
+
+def beside(graph: str) -> int:
+    """Return how many outputs a graph has besides those of its node."""
+    return int(graph in {"twice", "used"})
+
+
+def _rank(graph: Any) -> int:
+    return len(graph.input[0].type.tensor_type.shape.dim)
+
+
+def _replace_nodes(graph: Any, nodes: list[Any]) -> None:
+    copies = [type(each)() for each in nodes]
+    for copy, node in zip(copies, nodes, strict=True):
+        copy.CopyFrom(node)
+    del graph.node[:]
+    graph.node.extend(copies)
+
+
+def _add_output(graph: Any) -> None:
+    output = type(graph.output[0])()
+    output.CopyFrom(graph.output[0])
+    output.name = _BESIDE
+    graph.output.append(output)
