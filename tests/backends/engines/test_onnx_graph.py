@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.random_cases import pooling
 
 from conformance.errors import Unsupported, UsageError
 
@@ -31,10 +32,7 @@ COUNTED = {**PADDED, "count_include_pad": 1}
 def test_a_graph_has_the_outputs_of_the_node(graph, operator, attributes):
     """A pad that is a node of its own holds zeros for a sum, and what no cell is below for a max."""
     if attributes is None:
-        attributes = {
-            **{"kernel": [2, 2], "strides": [1, 1], "pads_begin": [1, 0], "pads_end": [0, 1]},
-            **{"rounding_type": "floor", "auto_pad": "explicit"},
-        }
+        attributes = pooling([2, 2], [1, 1], pads_begin=[1, 0], pads_end=[0, 1])
     plain = OnnxRuntime()(operator, [DATA], attributes)
     assert np.array_equal(OnnxRuntime(graph=graph)(operator, [DATA], attributes), plain)
 
