@@ -35,6 +35,7 @@ PAGES: dict[str, tuple[Tier, tuple[tuple[str, ...], ...]]] = {
             (
                 *("torch", "openvino", "onnxruntime", "onnx-reference"),
                 *("paddle", "ncnn", "tensorflow", "mnn", "mlx", "litert"),
+                *("tract", "tosa-reference", "opencv", "keras"),
             ),
         ),
     ),

@@ -162,17 +162,21 @@ def pooling_of(
     kernel as large as they are. Raises Unsupported for an adaptive operator, for an unpooling, for
     one whose first output is no average, maximum or norm, and for what an engine would not see: an
     attribute that is missing, a value that means nothing, an axis of indices that is not there,
-    pads that no document allows where a word stands in their place, and channels last. It raises
-    it, too, for dilations, a divisor that is given and, where it makes a difference, the rounding
-    ceil_torch, unless `takes` names "dilations", "fixed_divisor" or "ceil_torch": not every engine
-    has them. Where it makes none, ceil stands for it. What a document refuses though each number is
-    in its range, and another number of axes than its only one, is handed on to an engine alone that
-    `takes` "rules"; where a document keeps all windows that rounding up adds, those past the input
-    to one that `takes` "ceil". An engine that gets the values of a role from `params` as the
-    document has them sees those as well: `as_given` lists such roles.
+    and pads that no document allows where a word stands in their place. It raises it, too, for
+    channels last, dilations, a divisor that is given and, where it makes a difference, the rounding
+    ceil_torch, unless `takes` names "channels_last", "dilations", "fixed_divisor" or "ceil_torch":
+    not every engine has them. Where it makes none, ceil stands for ceil_torch. What a document
+    refuses though each number is in its range, and another number of axes than its only one, is
+    handed on to an engine alone that `takes` "rules"; where a document keeps all windows that
+    rounding up adds, those past the input to one that `takes` "ceil". An engine that gets the
+    values of a role from `params` as the document has them sees those as well: `as_given` lists
+    such roles.
     """
     definition = _of_windows(operator, attributes)
-    sizes = inputs[0].shape[2:]
+    channels_last = definition.convention_of(attributes).channels_last
+    if channels_last and "channels_last" not in takes:
+        raise Unsupported("data with channels last")
+    sizes = inputs[0].shape[1:-1] if channels_last else inputs[0].shape[2:]
     params = definition.translate(sizes, attributes)
     if "rules" not in takes:
         _refuse_broken(definition, params)
@@ -211,8 +215,6 @@ def _of_windows(name: str, attributes: Mapping[str, Any]) -> Operator:
         or operator.outputs[0].dtype
     ):
         raise Unsupported(f"operator {name}")
-    if not operator.convention_of(attributes).is_plain:
-        raise Unsupported("data with channels last")
     sized = operator.attribute("fixed_output")
     if sized is not None and sized.key in attributes:
         raise Unsupported("an output size beside windows")
