@@ -3,8 +3,9 @@
 A window is max_pool or average_pool, an adaptive operator adaptive_max_pool or
 adaptive_average_pool. same_upper is the padding "same", valid and pads of zero are "valid". Keras
 has no other pads, rounds down, leaves padding out of divisors and does not dilate: the rest is
-unsupported, and so are norms and gradients; there are no indices: values are computed alone. Data
-are handed over as their document lays them out; `keras:layout=channels_last` transposes others.
+unsupported, and so are norms, gradients and more than the three axes that Keras's layers have;
+there are no indices: values are computed alone. Data are handed over as their document lays them
+out; `keras:layout=channels_last` transposes those with channels second.
 
 The backend is that of the environment variable KERAS_BACKEND, else numpy, which needs JAX and
 SciPy; `keras:backend=torch` is another one. A process has one: the first call decides.
@@ -24,6 +25,7 @@ from conformance.backends.engines.engine import (
     adaptive_params,
     counterpart,
     known_operator,
+    of_axes,
     output_sizes,
     padding_word,
 )
@@ -48,7 +50,7 @@ class Keras:
         """Compute one case with one function; Unsupported says what Keras cannot express."""
         definition, data, keras = known_operator(operator), inputs[0], _imported(self.backend)
         is_last = definition.convention_of(attributes).channels_last
-        name = counterpart(definition, _POOLS)
+        name = of_axes((counterpart(definition, _POOLS),) * 3, data.ndim - 2, "Keras")
         given: dict[str, Any]
         if definition.is_adaptive:
             adaptive_params(definition, inputs, attributes)
@@ -63,9 +65,8 @@ class Keras:
         is_moved = self.layout == _LAST and not is_last
         layout = _LAST if is_last else self.layout
         cells = np.ascontiguousarray(np.moveaxis(data, 1, -1) if is_moved else data)
-        result = getattr(keras.ops, name)(
-            keras.ops.convert_to_tensor(cells), **given, data_format=layout
-        )
+        # As a tensor of Keras it would be of float32 or int32.
+        result = getattr(keras.ops, name)(cells, **given, data_format=layout)
         values: Array = keras.ops.convert_to_numpy(result)
         return np.moveaxis(values, -1, 1) if is_moved else values
 

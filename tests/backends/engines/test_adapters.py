@@ -371,6 +371,8 @@ UNSUPPORTED = {
     ],
     "keras": [
         UNKNOWN,
+        FOUR_AXES,
+        ("0 spatial axes", of_axes(0)),
         NO_NORM,
         ("pads of numbers", largest(pads_begin=[1])),
         ("SAME and VALID", largest(auto_pad="same_lower")),
