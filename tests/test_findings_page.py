@@ -37,6 +37,10 @@ ENGINES = {
     "LiteRT": ("ai-edge-litert", "ai_edge_litert", "tensorflow"),
     "MLX": ("mlx", "mlx"),
     "IREE": ("iree-base-compiler", "iree.compiler", "iree.runtime"),
+    "tract": ("tract", "tract", "onnx"),
+    "OpenCV": ("opencv-python-headless", "cv2", "onnx"),
+    "TOSA's reference model": ("tosa-tools", "tosa_reference_model"),
+    "Keras": ("keras", "keras", "scipy", "jax"),
 }
 PARTS = re.compile(r"^(##+) ([^\n]*)$|^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SECONDS = 120

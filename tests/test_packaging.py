@@ -6,6 +6,8 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from importlib.metadata import files
+from pathlib import Path
 
 import pytest
 from support.paths import ROOT
@@ -132,3 +134,29 @@ def test_every_engine_has_an_extra_of_its_name():
     del engines["numpy"]
     engines["tensorflow"] = ("tensorflow",)  # Keras comes with it
     assert {name: extras[name] for name in engines} == engines
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_another_folder_of_the_same_name_does_not_hide_the_package(is_first, tmp_path):
+    """Of one without an __init__.py, as tosa-tools installs, whichever comes first on the path."""
+    (tmp_path / "conformance").mkdir()
+    (tmp_path / "conformance" / "model_files.py").touch()
+    path = [tmp_path, ROOT] if is_first else [ROOT, tmp_path]
+    done = subprocess.run(
+        [sys.executable, "-c", "import conformance; print(conformance.__file__)"],
+        cwd=tmp_path.parent,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert Path(done.stdout.strip()).parent == ROOT / "conformance"
+
+
+@pytest.mark.needs_engine("tosa_reference_model")
+def test_no_file_of_tosa_tools_is_one_of_the_package():
+    """It installs a folder of the same name: in one environment, they share that."""
+    paths = {path.as_posix() for path in files("tosa-tools") if path.parts[0] == "conformance"}
+    assert paths
+    assert [path for path in paths if (ROOT / path).exists()] == []
+    assert "conformance/__init__.py" not in paths

@@ -97,10 +97,12 @@ class Builtin:
 
 _DISTRIBUTIONS = {
     "ai_edge_litert": "ai-edge-litert",
+    "cv2": "opencv-python-headless",
     "iree.compiler": "iree-base-compiler",
     "iree.runtime": "iree-base-runtime",
     "mlx": "mlx[cpu]",
     "paddle": "paddlepaddle",
+    "tosa_reference_model": "tosa-tools",
     "tvm": "apache-tvm",
 }
 """What pip takes, where it is not the name of the package that is imported."""
@@ -138,6 +140,14 @@ _BUILTINS = (
     Builtin("mlx", ("mlx",), "the pooling layers of mlx.nn, on the default device"),
     Builtin("mnn", ("MNN",), "max_pool and avg_pool of MNN's expressions, on the CPU"),
     Builtin("tinygrad", ("tinygrad",), "avg_pool2d and max_pool2d of tinygrad's Tensor"),
+    Builtin("tract", ("tract", "onnx"), "tract's pooling of ONNX, on the CPU"),
+    Builtin(
+        "tosa-reference",
+        ("tosa_reference_model",),
+        "AVG_POOL2D and MAX_POOL2D of TOSA's own reference model",
+    ),
+    Builtin("opencv", ("cv2", "onnx"), "cv2.dnn of OpenCV on models of ONNX, on the CPU"),
+    Builtin("keras", ("keras", "scipy", "jax"), "the pooling functions of keras.ops, on numpy"),
     Builtin("ncnn", ("ncnn",), "the Pooling1D, Pooling and Pooling3D layers of ncnn, on the CPU"),
 )
 

@@ -35,6 +35,7 @@ PARTS: tuple[tuple[Tier, tuple[str, ...]], ...] = (
         (
             *("torch", "openvino", "onnxruntime", "onnx-reference"),
             *("paddle", "ncnn", "tensorflow", "mnn", "mlx", "litert"),
+            *("tract", "tosa-reference", "opencv", "keras"),
         ),
     ),
     ("smoke", ("jax", "tinygrad", "tvm", "iree")),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from math import prod
 from typing import Any, TypeVar, cast
 
@@ -143,3 +144,23 @@ def pad_pairs(of: Params | Pooling) -> list[tuple[int, int]]:
     if len(begins) != len(ends):
         raise Unsupported(f"pads {list(begins)} and {list(ends)}: they make no pairs")
     return list(zip(begins, ends, strict=True))
+
+
+def padding_word(pooling: Pooling, engine: str) -> str:
+    """Return SAME or VALID for an engine that has these words, "" for pads that are none of them.
+
+    Unsupported for what such engines do not do: they round down, and leave padding out of divisors.
+    """
+    params = pooling.params
+    if pooling.ceil_matters:
+        raise Unsupported(f"rounding_type=ceil: {engine} rounds down")
+    if pooling.reduction == "average" and pooling.include_pad and pooling.include_pad_matters:
+        raise Unsupported(f"padding that counts: {engine} leaves it out of divisors")
+    if params.auto_pad not in {"explicit", "same_upper", "valid"}:
+        raise Unsupported(f"auto_pad={params.auto_pad}: {engine} has SAME and VALID")
+    for numbers in (pooling.kernel, pooling.strides, pooling.dilations, pooling.pads_begin):
+        if len(numbers) != len(params.sizes):  # an engine may take one number for every axis, too
+            raise Unsupported(f"{list(numbers)}: not a number for each axis")
+    if params.auto_pad != "explicit":
+        return "SAME" if params.same else "VALID"
+    return "" if any(chain.from_iterable(pad_pairs(params))) else "VALID"

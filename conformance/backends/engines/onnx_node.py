@@ -10,7 +10,7 @@ GlobalMaxPool, where every output size is 1.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -207,13 +207,16 @@ def model_of(
     opset: int,
     *,
     dynamic: bool = False,
+    most_outputs: int = 2,
 ) -> bytes:
     """Return a serialised model that computes a case; Unsupported if the opset has none.
 
     A type that the operator's document does not take either is the engine's to refuse. One that is
-    `dynamic` has open dimensions, and is the same for all shapes.
+    `dynamic` has open dimensions, and is the same for all shapes. `most_outputs` is 1 where an
+    engine has the values alone.
     """
     node, data = node_of(operator, inputs, attributes), inputs[0]
+    node = replace(node, outputs=min(node.outputs, most_outputs))
     if data.dtype.name in operator.dtypes and not has_type(node.kind, opset, data.dtype):
         raise Unsupported(f"{data.dtype}: ONNX has no {node.kind} of this type in opset {opset}")
     given = inputs_of(node, inputs)

@@ -32,6 +32,7 @@ from conformance.backends.engines.engine import (
     of_axes,
     output_sizes,
     pad_pairs,
+    padding_word,
 )
 from conformance.errors import Unsupported
 from conformance.operators import Operator, Params, pooling_of
@@ -43,7 +44,6 @@ _ADAPTIVE = {
     "average": (keras.ops.adaptive_average_pool,) * 3,
     "maximum": (keras.ops.adaptive_max_pool,) * 3,
 }
-_WORDS = {"same_upper": "SAME", "valid": "VALID"}
 _NO_KERNEL = ("Could not find device for node", "is not in the list of allowed values")
 
 
@@ -61,9 +61,6 @@ def backend(
         return _called(pool, data, gradient, output_size=sizes, data_format="channels_last")
     pooling = pooling_of(definition.name, own, attributes, takes=("dilations", "ceil_torch"))
     padding = _padding(pooling)
-    for numbers in (pooling.kernel, pooling.strides, pooling.dilations):
-        if len(numbers) != data.ndim - 2:  # TensorFlow takes one number for every axis, too
-            raise Unsupported(f"{list(numbers)}: not a number for each axis")
     if set(pooling.dilations) - {1}:
         return _dilated(data, gradient, pooling, padding)
     window = {"ksize": pooling.kernel, "strides": pooling.strides, "padding": padding}
@@ -92,18 +89,9 @@ def _dilated(
 
 def _padding(pooling: Pooling) -> Any:
     """Return a padding word, or pads for each axis of the data."""
-    params = pooling.params
-    if pooling.ceil_matters:
-        raise Unsupported("rounding_type=ceil: TensorFlow rounds down")
-    if pooling.reduction == "average" and pooling.include_pad and pooling.include_pad_matters:
-        raise Unsupported("padding that counts: TensorFlow leaves it out of divisors")
-    if params.auto_pad != "explicit":
-        if params.auto_pad not in _WORDS:
-            raise Unsupported(f"auto_pad={params.auto_pad}: TensorFlow has SAME and VALID")
-        return _WORDS[params.auto_pad]
-    pairs = pad_pairs(params)
-    if not any(map(any, pairs)):
-        return "VALID"
+    if word := padding_word(pooling, "TensorFlow"):
+        return word
+    pairs = pad_pairs(pooling.params)
     if pooling.reduction == "average" or len(pairs) > 2:
         raise Unsupported("explicit pads: TensorFlow has them for maxima of one or two axes")
     return [(0, 0), *pairs, (0, 0)]

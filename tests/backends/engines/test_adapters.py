@@ -148,6 +148,13 @@ EXACT = {
     "paddle": typed("float16", "float32", "float64", of=average, values=[[[1, 3, 8]]]),
     "tinygrad": typed("float16", "bfloat16", "float64", "int8"),
     "mlx": typed(*FORMATS, *INTEGERS),
+    "tract": typed("float16", "float32", "float64", "int8", "uint8"),
+    "opencv": typed("float32"),
+    "keras": [
+        *typed("float16", "bfloat16", "float32", "int8", "uint8", "int32"),
+        (blocks([2], FIVE),),
+        (blocks([2], FIVE, "AdaptiveMaxPool-8"),),
+    ],
 }
 
 
@@ -179,6 +186,12 @@ NEAR = {
         (of_volume("AvgPool-1", **DEEP, exclude_pad=True),),
         (of_volume("AvgPool-1", **DEEP, exclude_pad=False),),
         (of_volume("AvgPool-1", **LOWER),),
+    ],
+    "keras": [
+        (of_volume("MaxPool-1"),),
+        (of_plane("MaxPool-1", auto_pad="same_upper"),),
+        (of_plane(auto_pad="same_upper", exclude_pad=True),),
+        (of_plane(auto_pad="valid", exclude_pad=False),),
     ],
 }
 
@@ -341,6 +354,34 @@ UNSUPPORTED = {
         ("no pairs", largest(pads_begin=[0, 0])),
         NO_WORD,
     ],
+    "tract": [
+        UNKNOWN,
+        ("tract does not implement it", ("ONNX-LpPool-22", [ROW], {"kernel_shape": [2]})),
+        ("bfloat16.*no such type", largest(array([[[1, 2]]], "bfloat16"))),
+        ("ONNX has no MaxPool", largest(ROW.astype(np.int32))),
+        ("global", blocks([1, 2], SQUARE)),
+    ],
+    "opencv": [
+        UNKNOWN,
+        FOUR_AXES,
+        NO_NORM,
+        ("ONNX-GlobalMaxPool-22 of 3 axes", ("ONNX-GlobalMaxPool-22", [VOLUME], {})),
+        ("float64", largest(ROW.astype(np.float64))),
+        ("cells", largest(np.ones((0, 1, 4), np.float32))),
+    ],
+    "keras": [
+        UNKNOWN,
+        FOUR_AXES,
+        ("0 spatial axes", of_axes(0)),
+        NO_NORM,
+        ("pads of numbers", largest(pads_begin=[1])),
+        ("SAME and VALID", largest(auto_pad="same_lower")),
+        ("rounds down", average(rounding_type="ceil", strides=[3])),
+        ("out of divisors", average(auto_pad="same_upper", exclude_pad=False)),
+        ("a number for each axis", average(pads_begin=[], pads_end=[])),
+        ("dilations", ("MaxPool-8", [ROW], pooling([2], dilations=[2]))),
+        ("output_size", blocks([2.0], FIVE)),
+    ],
     "tensorflow": [
         ("maxima of one or two axes", average(pads_begin=[1])),
         ("SAME and VALID", average(auto_pad="same_lower")),
@@ -416,6 +457,12 @@ REFUSED = {
         *changes("ncnn refuses", {"strides": [0]}, {"kernel": [0]}, {"kernel": [-2]}),
         ("ncnn refuses", blocks([-1])),
     ],
+    "tract": changes("non-negative", {"strides": [-1]}, {"kernel": [-1]}, {"pads_begin": [-1]}),
+    "opencv": changes("kshape", {"kernel": [0]}, {"kernel": [2, 2]}),
+    "keras": [
+        *changes("reduce_window", {"strides": [0]}, {"kernel": [0]}),
+        ("negative dimensions", blocks([-1], FIVE)),
+    ],
     "paddle": [
         *changes("stride|length must be 1", {"strides": [0]}, {"kernel": [2, 2]}, {"strides": []}),
         *((None, blocks(size, SQUARE)) for size in ([1], [1, 1, 1], [1.0, 1.0], [-1, 1])),
@@ -434,6 +481,7 @@ CACHES = {
     "openvino": [("_compiled", ROW + 1, [[[6]]])],
     "onnxruntime": [("_session", ROW + 1, [[[6]]])],
     "jax": [("_pool", ROW + 1, [[[6]]])],
+    "tract": [("_runnable", ROW + 1, [[[6]]])],
     # Of ncnn a network has no shape.
     "ncnn": [("_net", np.concatenate([ROW, ROW + 1], axis=2), [[[5, 5, 6]]])],
 }

@@ -29,8 +29,10 @@ SLIDING = (
     "ncnn",
     "tinygrad",
     "tvm",
+    "tract",
+    "opencv",
 )
-ADAPTIVE = ("numpy", "torch", "openvino", "paddle", "ncnn", "tensorflow")
+ADAPTIVE = ("numpy", "torch", "openvino", "paddle", "ncnn", "tensorflow", "keras")
 ROW = np.array([[[1, 3, 5, 4, 2]]], np.float32)
 
 MEAN = Operator(

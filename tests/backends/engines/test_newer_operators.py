@@ -34,7 +34,7 @@ def test_indices_of_a_plane(engine):
     assert computed(engine, "MaxPool-8", [ROWS], attributes) == [MAXIMA, OF_PLANES]
 
 
-@of_engines("openvino", *ONNX)
+@of_engines("openvino", *ONNX, "tract")
 def test_indices_of_the_whole_input(engine):
     """As MaxPool-8 counts them with axis 0, its default, and ONNX always does."""
     attributes = pool("MaxPool-8", **DILATED)
@@ -52,14 +52,16 @@ def test_indices_of_another_type(engine):
 
 
 @pytest.mark.parametrize("change", [{}, {"index_element_type": "i32"}, {"axis": 1}])
-@of_engines("torch", "jax", "paddle", "ncnn", "tensorflow", "tinygrad", "tvm", "mlx")
+@of_engines(
+    "torch", "jax", "paddle", "ncnn", "tensorflow", "tinygrad", "tvm", "mlx", "opencv", "keras"
+)
 def test_values_alone_where_the_engine_has_other_indices(engine, change):
     """Some count from the plane's begin, others with the channel innermost or not at all."""
     attributes = pool("MaxPool-8", kernel=[2], strides=[1], **change)
     assert computed(engine, "MaxPool-8", [ROWS], attributes) == [[[3, 5, 5, 4], [4, 5, 5, 3]]]
 
 
-@of_engines(*ONNX)
+@of_engines(*ONNX, "tract")
 def test_column_major(engine):
     """Only ONNX has this order; one window is at row 0, the other at row 1."""
     outputs = computed(engine, "ONNX-MaxPool-22", [PLANE], COLUMNS)
@@ -81,14 +83,14 @@ def test_blocks_have_indices(engine, index_type):
     assert outputs == [[[5, 5]], [[2, 2]]]
 
 
-@of_engines("openvino", *ONNX, "jax", "tensorflow", "tinygrad", "tvm")
+@of_engines("openvino", *ONNX, "jax", "tensorflow", "tinygrad", "tvm", "tract", "opencv")
 def test_dilated_averages(engine):
     """Every second cell."""
     attributes = pool("AvgPool-16", **DILATED, exclude_pad=True)
     assert computed(engine, "AvgPool-16", [ROW], attributes) == [[[3, 3.5, 3.5]]]
 
 
-@of_engines("torch", "openvino", *ONNX, "tinygrad")
+@of_engines("torch", "openvino", *ONNX, "tinygrad", "tract")
 def test_ceil_torch(engine):
     """There is no third window: it would start in the padding."""
     given = {"kernel": [2], "strides": [2], "pads_begin": [1], "pads_end": [1]}
@@ -104,7 +106,20 @@ def test_norms(engine):
     np.testing.assert_allclose(values, [[5, 10]], rtol=1e-6)
 
 
-@of_engines("torch", "openvino", *ONNX, "jax", "paddle", "ncnn", "tensorflow", "tinygrad", "mlx")
+@of_engines(
+    "torch",
+    "openvino",
+    *ONNX,
+    "jax",
+    "paddle",
+    "ncnn",
+    "tensorflow",
+    "tinygrad",
+    "mlx",
+    "tract",
+    "opencv",
+    "keras",
+)
 def test_whole_planes(engine):
     """The kernel is as large as the plane, where an engine has no global pooling."""
     assert computed(engine, "ONNX-GlobalMaxPool-22", [PLANE], {}) == [[[[9]]]]
@@ -125,7 +140,9 @@ def test_norms_of_padding(engine):
         computed(engine, "ONNX-LpPool-22", [ROW], {"kernel_shape": [2], "pads": [1, 1]})
 
 
-@of_engines("torch", *ONNX, "jax", "paddle", "ncnn", "tensorflow", "tinygrad")
+@of_engines(
+    "torch", *ONNX, "jax", "paddle", "ncnn", "tensorflow", "tinygrad", "tract", "opencv", "keras"
+)
 def test_an_axis_that_the_engine_never_sees(engine):
     """It could not refuse it."""
     with pytest.raises(Unsupported, match="axis=9"):
@@ -191,6 +208,10 @@ def test_unpooling_of_torch(engine):
     "litert",
     "mlx",
     "iree",
+    "tract",
+    "tosa-reference",
+    "opencv",
+    "keras",
     *ONNX,
 )
 def test_an_engine_has_no_unpooling_but_that_of_its_document(engine):
@@ -199,7 +220,8 @@ def test_an_engine_has_no_unpooling_but_that_of_its_document(engine):
         "ONNX-MaxUnpool-22": {"kernel_shape": [2], "strides": [2]},
         "PyTorch-max_unpool1d": {"kernel_size": [2]},
     }
-    own = {"torch": "PyTorch-max_unpool1d"} | dict.fromkeys(ONNX, "ONNX-MaxUnpool-22")
+    own = {"torch": "PyTorch-max_unpool1d"}
+    own |= dict.fromkeys((*ONNX, "opencv"), "ONNX-MaxUnpool-22")
     for operator in calls.keys() - {own.get(engine)}:
         with pytest.raises(Unsupported):
             load_backend(engine)(operator, UNPOOLED, calls[operator])

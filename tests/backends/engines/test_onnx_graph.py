@@ -30,7 +30,7 @@ COUNTED = {**PADDED, "count_include_pad": 1}
     ids=["average", "maximum"],
 )
 def test_a_graph_has_the_outputs_of_the_node(graph, operator, attributes):
-    """A pad that is a node of its own holds zeros for a sum, and what no cell is below for a max."""
+    """A pad that is a node of its own holds zeros, or what no cell is below for a maximum."""
     if attributes is None:
         attributes = pooling([2, 2], [1, 1], pads_begin=[1, 0], pads_end=[0, 1])
     plain = OnnxRuntime()(operator, [DATA], attributes)
