@@ -36,6 +36,8 @@ ENGINES = {
     "TVM": ("apache-tvm", "tvm"),
     "LiteRT": ("ai-edge-litert", "ai_edge_litert", "tensorflow"),
     "MLX": ("mlx", "mlx"),
+    "Exporters of torch": ("torch", "torch", "onnx", "onnxscript", "onnxruntime"),
+    "Importer of OpenVINO": ("openvino", "openvino", "onnx"),
     "IREE": ("iree-base-compiler", "iree.compiler", "iree.runtime"),
     "tract": ("tract", "tract", "onnx"),
     "OpenCV": ("opencv-python-headless", "cv2", "onnx"),
