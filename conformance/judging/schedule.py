@@ -21,6 +21,7 @@ _MANY = 100_000
 """Vectors up to which they are read twice, in a few seconds."""
 _AFTER = 5.0  # seconds: then enough was seen, and little time is lost
 _LONG = 60.0  # seconds left that are worth a word
+_SURE = 3.0  # standard deviations
 _LOG = logging.getLogger("conformance")
 
 
@@ -113,10 +114,12 @@ class Forecast:
 def _rates(
     work: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """Return seconds per vector and per step, neither below 0, that fit what was seen best."""
+    """Return seconds per vector and per step that what was seen leaves no doubt of, from 0 on.
+
+    The vectors to come may have a million times the steps: of a rate that is mostly noise, minutes
+    would be foretold that no run takes.
+    """
     both = np.asarray(np.linalg.lstsq(work, seconds)[0], np.float64)
-    if (both >= 0).all():
-        return both
-    alone = np.diag((work * seconds[:, None]).sum(axis=0) / np.maximum((work**2).sum(axis=0), 1))
-    errors = [np.square(work @ rates - seconds).sum() for rates in alone]
-    return np.asarray(alone[int(np.argmin(errors))], np.float64)
+    errors = np.square(seconds - work @ both).sum() / max(1, len(seconds) - both.size)
+    deviations = np.sqrt(np.diag(np.linalg.pinv(work.T @ work)) * errors)
+    return np.maximum(both - _SURE * deviations, 0)

@@ -122,3 +122,12 @@ def test_a_run_that_is_not_long_says_nothing():
     """Where a call takes the same time whatever its size, too."""
     steps = [*range(100, 5100, 5)] * 2 + [10_000_000] * 10
     assert said_at(steps, lambda _: 0.02) == (None, [])
+
+
+def test_a_start_that_is_slow_foretells_no_long_run():
+    """The first call imports an engine, and others wait for a busy machine now and then."""
+    steps = [*range(100, 5100, 5)] * 2 + [10_000_000] * 10
+    slow = np.random.default_rng(0).exponential(0.02, len(steps))
+    slow[0] = 4
+    times = iter(slow)
+    assert said_at(steps, lambda _: next(times)) == (None, [])
