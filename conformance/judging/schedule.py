@@ -122,4 +122,5 @@ def _rates(
     both = np.asarray(np.linalg.lstsq(work, seconds)[0], np.float64)
     errors = np.square(seconds - work @ both).sum() / max(1, len(seconds) - both.size)
     deviations = np.sqrt(np.diag(np.linalg.pinv(work.T @ work)) * errors)
-    return np.maximum(both - _SURE * deviations, 0)
+    rates: npt.NDArray[np.float64] = np.maximum(both - _SURE * deviations, 0)
+    return rates

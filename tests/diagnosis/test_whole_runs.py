@@ -66,7 +66,7 @@ ROWS = {
     "pads-too-short": (
         short_pads,
         ("AvgPool-1", "MaxPool-8"),
-        f"{TOO_FEW}, where what is wrong with it is list too short",
+        f"{TOO_FEW}, where what is wrong with it is one entry too few",
     ),
     "strides-swapped": (
         faulty(fault_named("strides-reversed")),

@@ -244,7 +244,7 @@ def _any_too_small(numbers: list[int], least: int) -> Iterator[_Wrong]:
 
 
 def _too_few(numbers: list[int]) -> _Wrong:
-    return _Wrong(numbers[:-1], "too few", "list too short")
+    return _Wrong(numbers[:-1], "too few", "one entry too few")
 
 
 def _too_many(numbers: list[int]) -> _Wrong:

@@ -479,7 +479,7 @@ def test_what_is_invalid_is_refused_by_the_engine_itself(engine, message, case):
 
 CACHES = {
     "openvino": [("_compiled", ROW + 1, [[[6]]])],
-    "onnxruntime": [("_session", ROW + 1, [[[6]]])],
+    "onnxruntime": [("session_of", ROW + 1, [[[6]]])],
     "jax": [("_pool", ROW + 1, [[[6]]])],
     "tract": [("_runnable", ROW + 1, [[[6]]])],
     # Of ncnn a network has no shape.

@@ -109,7 +109,7 @@ def test_every_rule_of_an_attribute_is_broken(name, attribute, standard):
     about = {why.partition(": ")[2] for why in whys if why.startswith(f"{attribute.key}: ")}
     assert ("left out though required" in about) == attribute.required
     if attribute.is_list:
-        assert {"list too short", f"{attribute.least - 1} on the last axis"} <= about
+        assert {"one entry too few", f"{attribute.least - 1} on the last axis"} <= about
     elif not isinstance(attribute.choices[0], bool):
         assert "not a value of the document" in about
 
