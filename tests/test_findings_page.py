@@ -12,6 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 
@@ -143,6 +144,8 @@ def unmet(lines):
         return "needs 10 GB of memory"
     if "torch.compile" in lines.code and shutil.which("g++") is None:
         return "needs a C++ compiler"
+    if '"torch"' in lines.code and find_spec("torch") is None:
+        return "needs torch"
     if lines.engine == "tinygrad" and shutil.which("clang") is None:
         return "needs clang"
     return ""

@@ -35,13 +35,14 @@ from conformance.vector import Array
 
 _POOLS = {"average": "average_pool", "maximum": "max_pool"}
 _LAST = "channels_last"
+_VARIABLE = "KERAS_BACKEND"
 
 
 @dataclass(frozen=True, slots=True)
 class Keras:
     """A backend on one of Keras's own, in the layout of documents or with channels last."""
 
-    backend: str = os.environ.get("KERAS_BACKEND", "numpy")
+    backend: str = os.environ.get(_VARIABLE, "numpy")
     layout: str = "channels_first"
 
     def __call__(
@@ -77,9 +78,13 @@ backend = Keras()
 @cache
 def _imported(backend: str) -> Any:
     """Return Keras on a backend; UsageError if it was imported on another one."""
-    os.environ["KERAS_BACKEND"] = backend
-    import keras  # noqa: PLC0415 - it reads the variable when it is imported
-
+    named = os.environ.get(_VARIABLE)
+    os.environ[_VARIABLE] = backend
+    try:
+        import keras  # noqa: PLC0415 - it reads the variable when it is imported
+    finally:  # other processes have a backend of their own
+        del os.environ[_VARIABLE]
+        os.environ |= {} if named is None else {_VARIABLE: named}
     if keras.backend.backend() != backend:
         raise UsageError(f"Keras is imported already, on the backend {keras.backend.backend()}")
     return keras

@@ -1,5 +1,6 @@
 """What the Keras backend alone has: layouts of both kinds, and a backend of its own."""
 
+import os
 import subprocess
 import sys
 
@@ -33,8 +34,10 @@ def test_data_are_laid_out_as_their_document_says():
 def test_a_process_has_one_backend_of_keras():
     """It was imported with another one."""
     load_backend("keras")("MaxPool-1", [ROWS], GIVEN)
+    before = dict(os.environ)
     with pytest.raises(UsageError, match="imported already, on the backend"):
         load_backend("keras:backend=jax")
+    assert os.environ == before  # which workers inherit
 
 
 def test_the_backend_is_the_one_that_is_named():
