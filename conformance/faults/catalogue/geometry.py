@@ -87,6 +87,18 @@ def _size_rounded_down(right: Extent, params: Params, _pads: Pads) -> Extent:
     return Unchecked(map(floordiv, params.sizes, params.strides)) if is_lower else right
 
 
+def _begin_half_kernel(right: Pads, params: Params) -> Pads:
+    """Put half of the kernel, undilated, before the data, and what is left of o windows behind."""
+    if not params.same:
+        return right
+    axes = zip(params.sizes, params.kernel, params.spans, params.strides, strict=True)
+    pads = []
+    for d, k, span, s in axes:
+        begin = (k - 1) // 2
+        pads.append((begin, axis.exact_total(d, span, s, axis.ceil_div(d, s)) - begin))
+    return tuple(pads)
+
+
 def _size_over_stride(right: Extent, params: Params, _pads: Pads) -> Extent:
     return tuple(map(axis.ceil_div, params.sizes, params.strides)) if params.same else right
 
@@ -150,6 +162,9 @@ _SAME = {
     "same-keeps-size": _split(_keeping_size, extent=after(_size_over_stride)),
     "same-lower-rounded-down": Fault.of(
         pads=after(_lower_rounded_down), extent=after(_size_rounded_down)
+    ),
+    "same-begin-half-kernel": Fault.of(
+        pads=after(_begin_half_kernel), extent=after(_size_over_stride)
     ),
     "same-pads-not-applied": Fault.of(windows=before(_same_without_pads)),
     "pads-dilations-ignored-unchecked": Fault.of(
