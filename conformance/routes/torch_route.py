@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import onnx
 import torch
-from torch.nn import functional
 
 from conformance.backends.engines.engine import known_operator
 from conformance.backends.engines.torch_backend import own_call, tensor_of
@@ -24,6 +23,7 @@ from conformance.backends.options import check_known
 from conformance.dtypes import INTEGERS
 from conformance.errors import Unsupported
 from conformance.routes import onnx_program
+from conformance.routes.function_module import FunctionModule
 from conformance.routes.onnx_program import ENGINES
 from conformance.routes.program import Program, converting
 from conformance.vector import Array, Outputs
@@ -40,19 +40,8 @@ _TYPES = {
 Tensors = tuple[torch.Tensor, ...]
 
 
-class _Call(torch.nn.Module):  # type: ignore[misc]
-    """A module that calls one function of torch.nn.functional."""
-
-    def __init__(self, name: str, given: Mapping[str, Any]) -> None:
-        super().__init__()
-        self._function, self._given = getattr(functional, name), given
-
-    def forward(self, *tensors: torch.Tensor) -> Any:
-        return self._function(*tensors, **self._given)
-
-
-def _by_onnx(*, dynamo: bool) -> Callable[[_Call, Tensors, str], Program]:
-    def converted(module: _Call, tensors: Tensors, engine: str) -> Program:
+def _by_onnx(*, dynamo: bool) -> Callable[[FunctionModule, Tensors, str], Program]:
+    def converted(module: FunctionModule, tensors: Tensors, engine: str) -> Program:
         opset = _OPSETS[dynamo]
         written = io.BytesIO()
         torch.onnx.export(
@@ -63,7 +52,7 @@ def _by_onnx(*, dynamo: bool) -> Callable[[_Call, Tensors, str], Program]:
     return converted
 
 
-def _by_openvino(module: _Call, tensors: Tensors, _engine: str) -> Program:
+def _by_openvino(module: FunctionModule, tensors: Tensors, _engine: str) -> Program:
     import openvino
 
     from conformance.routes.openvino_program import program_of
@@ -71,7 +60,7 @@ def _by_openvino(module: _Call, tensors: Tensors, _engine: str) -> Program:
     return program_of(openvino.convert_model(module, example_input=tensors))
 
 
-_CONVERTERS: Mapping[str, Callable[[_Call, Tensors, str], Program]] = {
+_CONVERTERS: Mapping[str, Callable[[FunctionModule, Tensors, str], Program]] = {
     "onnx": _by_onnx(dynamo=True),
     "onnx-script": _by_onnx(dynamo=False),
     "openvino": _by_openvino,
@@ -120,7 +109,7 @@ def _program(
     keywords = {key: list(value) if isinstance(value, tuple) else value for key, value in given}
     tensors = tuple(tensor_of(np.zeros(shape, dtype)) for dtype, shape in inputs)
     with converting():
-        return _CONVERTERS[via](_Call(name, keywords), tensors, into)
+        return _CONVERTERS[via](FunctionModule(name, keywords), tensors, into)
 
 
 def _frozen(value: Any) -> Any:
