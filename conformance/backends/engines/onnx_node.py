@@ -32,6 +32,8 @@ _GLOBAL = {"average": "GlobalAveragePool", "maximum": "GlobalMaxPool", "norm": "
 _AUTO_PAD = {"same_upper": "SAME_UPPER", "same_lower": "SAME_LOWER", "valid": "VALID"}
 _SCATTERING = {"unpooling": "MaxUnpool"}
 _TYPE_WORDS = {"float32": "float", "float64": "double"}
+_WITHOUT = {"dilations": 1, "ceil_mode": 0, "count_include_pad": 0, "storage_order": 0}
+"""What a node without them means, of the attributes that came later, in each entry of a list."""
 INPUTS, NAMES = ("x", "x1", "x2", "x3", "x4"), ("y", "indices")
 """Of a node's inputs and of its outputs."""
 _BESIDE_OWN = 22
@@ -145,24 +147,36 @@ def _joined(params: Params) -> tuple[int, ...]:
 
 
 def _proto(node: Node, opset: int) -> Any:
-    """Return the node from its inputs to its outputs; Unsupported for what the opset cannot say."""
-    types = _types_of_own(node)
+    """Return the node from its inputs to its outputs; Unsupported for what the opset cannot say.
+
+    An attribute that came later is left out where a node without it says the same.
+    """
+    types, attributes = _types_of_own(node), dict(node.attributes)
     if not node.domain:
         known = defs.get_schema(node.kind, opset, "").attributes
-        lacking = [key for key, _ in node.attributes if key not in known]
+        later = {key: attributes.pop(key) for key in [*attributes] if key not in known}
+        lacking = [key for key, value in later.items() if not _is_without(key, value, attributes)]
         if lacking:
             raise Unsupported(f"opset {opset}: {node.kind} has no {', '.join(lacking)}")
-        types = {key: known[key].type.value for key, _ in node.attributes}
+        types = {key: known[key].type.value for key in attributes}
     made = helper.make_node(
         node.kind, INPUTS[: node.inputs], NAMES[: node.outputs], domain=node.domain
     )
-    for key, value in node.attributes:
+    for key, value in attributes.items():
         try:
             # Of a list without numbers its type cannot be told.
             made.attribute.append(helper.make_attribute(key, value, attr_type=types.get(key)))
         except (TypeError, ValueError) as error:
             raise Unsupported(f"{key}={value!r}: no such attribute can be written") from error
     return made
+
+
+def _is_without(key: str, value: Any, others: Mapping[str, Any]) -> bool:
+    """Say whether a node means the same without an attribute; a list has an entry per axis."""
+    if isinstance(value, tuple) and len(value) != len(others.get("kernel_shape", ())):
+        return False
+    entries = value if isinstance(value, tuple) else (value,)
+    return key in _WITHOUT and all(entry == _WITHOUT[key] for entry in entries)
 
 
 def _types_of_own(node: Node) -> dict[str, Any]:
@@ -216,7 +230,8 @@ def model_of(
     engine has the values alone.
     """
     node, data = node_of(operator, inputs, attributes), inputs[0]
-    node = replace(node, outputs=min(node.outputs, most_outputs))
+    known = defs.get_schema(node.kind, opset, "").max_output  # before opset 8, no indices
+    node = replace(node, outputs=min(node.outputs, most_outputs, known))
     if data.dtype.name in operator.dtypes and not has_type(node.kind, opset, data.dtype):
         raise Unsupported(f"{data.dtype}: ONNX has no {node.kind} of this type in opset {opset}")
     given = inputs_of(node, inputs)

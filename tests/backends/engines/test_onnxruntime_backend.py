@@ -33,6 +33,18 @@ def test_types_that_an_opset_has_not_got(operator):
         OnnxRuntime(opset=19)(operator, inputs, {} if adaptive else given)
 
 
+def test_an_attribute_that_came_later_is_left_out_where_it_says_nothing():
+    """AveragePool has dilations from opset 19 on, MaxPool indices from opset 8 on."""
+    given = {"kernel_shape": [2], "dilations": [1]}
+    for opset in (7, 11):
+        backend = OnnxRuntime(opset=opset)
+        assert backend("ONNX-AveragePool-22", [ROW], given).tolist() == [[[2, 4, 4.5]]]
+    assert OnnxRuntime(opset=7)("ONNX-MaxPool-22", [ROW], given).tolist() == [[[3, 5, 5]]]
+    for dilations in ([2], [1, 1]):  # another meaning, and a list that no document allows
+        with pytest.raises(Unsupported, match="no dilations"):
+            OnnxRuntime(opset=11)("ONNX-AveragePool-22", [ROW], given | {"dilations": dilations})
+
+
 def quantised(cells, point, **attributes):
     """Return the average of a row of integers whose zero point is 0, in that of the output."""
     one, zero = np.array(1, np.float32), np.array(0, np.uint8)
