@@ -50,12 +50,8 @@ def torch_module(
 
     Raises Unsupported for another operator than PyTorch's, and for a gradient.
     """
-    from conformance.backends.engines.torch_backend import own_call, tensor_of
-    from conformance.errors import Unsupported
-    from conformance.routes.function_module import FunctionModule
+    from conformance.backends.engines.torch_backend import tensor_of
+    from conformance.routes.function_module import FunctionModule, function_of
 
-    definition = operator_named(operator)
-    if definition.publisher != "PyTorch" or definition.is_gradient:
-        raise Unsupported(f"operator {operator}: it is no function of PyTorch's documents")
-    name, given = own_call(definition, inputs, attributes)
-    return FunctionModule(name, given), tuple(map(tensor_of, inputs))
+    module = FunctionModule(*function_of(operator_named(operator), inputs, attributes))
+    return module, tuple(map(tensor_of, inputs))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 
 from conformance.budget import Share
 from conformance.diagnosis import limits
@@ -21,6 +21,7 @@ from conformance.diagnosis.claim import Claim, planted
 from conformance.diagnosis.features import apart, features, spread, weight
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
 from conformance.faults.fault import Fault, Together
+from conformance.operators.operator import Operator
 from conformance.progress import Progress
 from conformance.vector import Vector
 
@@ -202,17 +203,16 @@ class Search:
         They are few beside what atoms enumerate, so each kind of mismatch is held against them
         before work is spent on one that no fault with a name explains.
         """
-        cause = self._best(self._known_or_named(mismatch), mismatch)
+        operator = self._as_followed[mismatch].operator
+        cause = self._best(chain(self._candidates.known, self._named_for(operator)), mismatch)
         is_certain = cause is not None and (
             self._is_enough(cause, left)
             or (len(cause.explained) >= limits.SHARED and not cause.contradicted)
         )
         return cause if is_certain else None
 
-    def _known_or_named(self, mismatch: int) -> Iterator[Together]:
-        yield from self._candidates.known
-        operator = self._as_followed[mismatch].operator
-        yield from ((fault,) for fault in self._named if fault.concerns(operator))
+    def _named_for(self, operator: Operator) -> Iterator[Together]:
+        return ((fault,) for fault in self._named if fault.concerns(operator))
 
     def _of_one(self, mismatch: int, left: Sequence[int]) -> Fit | None:
         """Return the single fault that explains a mismatch and fits the others best.
@@ -224,7 +224,7 @@ class Search:
         operator = observation.operator
         stages: list[Iterable[Together]] = [
             candidates.known,
-            ((fault,) for fault in self._named if fault.concerns(operator)),
+            self._named_for(operator),
             candidates.of_atoms(observation) if self._in_vain else (),
             candidates.of_common_numbers(operator),
         ]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch.nn import functional
+
+from conformance.backends.engines.torch_backend import own_call
+from conformance.errors import Unsupported
+from conformance.operators import Operator
+from conformance.vector import Array
 
 
 class FunctionModule(torch.nn.Module):  # type: ignore[misc]
@@ -19,3 +24,15 @@ class FunctionModule(torch.nn.Module):  # type: ignore[misc]
     def forward(self, *tensors: torch.Tensor) -> Any:
         """Call it with tensors, those of the document's inputs."""
         return self._function(*tensors, **self._given)
+
+
+def function_of(
+    operator: Operator, inputs: Sequence[Array], attributes: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Return the function that an operator is, and its keywords.
+
+    Unsupported for another document than PyTorch's, and for a gradient.
+    """
+    if operator.publisher != "PyTorch" or operator.is_gradient:
+        raise Unsupported(f"operator {operator.name}: it is no function of PyTorch's documents")
+    return own_call(operator, inputs, attributes)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from conformance.vector import Array, Outputs, outputs_of
 def program_of(model: ModelProto, engine: str) -> Program:
     """Return a model as a program of an engine, one of `ENGINES`."""
     nodes = "; ".join(map(_in_words, model.graph.node))
-    return Program(nodes, ENGINES[engine](model), _rightly(model))
+    return Program(nodes, _in_engine(model, engine), _rightly(model))
 
 
 def _in_words(node: Any) -> str:
@@ -52,9 +53,13 @@ def _outputs(session: Any, model: ModelProto, inputs: Sequence[Array]) -> Output
     return tuple(session.run(None, dict(zip(names, inputs, strict=False))))
 
 
-def _in_onnxruntime(model: ModelProto) -> Run:
-    from conformance.backends.engines import onnxruntime_backend as engine  # noqa: PLC0415
+ENGINES = {"onnxruntime": "onnxruntime_backend", "onnx-reference": "onnx_reference_backend"}
+"""What runs a model of ONNX, by the name of its backend, and the module of that."""
 
+
+def _in_engine(model: ModelProto, name: str) -> Run:
+    """Have an engine compute a model; Unsupported for what it says that it lacks."""
+    engine = import_module(f"conformance.backends.engines.{ENGINES[name]}")
     with engine.implemented():
         session = engine.session_of(model.SerializeToString())
 
@@ -63,18 +68,6 @@ def _in_onnxruntime(model: ModelProto) -> Run:
             return _outputs(session, model, inputs)
 
     return run
-
-
-def _in_reference(model: ModelProto) -> Run:
-    evaluator = ReferenceEvaluator(model)
-    return lambda inputs: _outputs(evaluator, model, inputs)
-
-
-ENGINES: Mapping[str, Callable[[ModelProto], Run]] = {
-    "onnxruntime": _in_onnxruntime,
-    "onnx-reference": _in_reference,
-}
-"""What runs a model of ONNX, by the name of its backend."""
 
 
 def _pooling(kind: str, operator: str) -> type[OpRun]:

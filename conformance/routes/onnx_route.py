@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from conformance.backends.engines.engine import known_operator
-from conformance.backends.engines.onnx_graph import GRAPHS, around, beside
+from conformance.backends.engines.onnx_graph import GRAPHS, around
 from conformance.backends.engines.onnx_node import model_of
 from conformance.backends.options import check_known
 from conformance.errors import Unsupported
@@ -32,7 +32,7 @@ class OnnxRoute:
     def __post_init__(self) -> None:
         """Raise ValueError for a converter or a graph that there is not."""
         check_known(self.via, _CONVERTERS)
-        check_known(self.graph, ("plain", *GRAPHS))
+        check_known(self.graph, GRAPHS)
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -42,9 +42,7 @@ class OnnxRoute:
         if definition.family != "onnx" or definition.is_gradient:
             raise Unsupported(f"operator {operator}: this route is of ONNX's documents")
         model = model_of(definition, inputs, attributes, _OPSET)
-        if self.graph != "plain":
-            model = around(model, self.graph)
-        program = _program(self.via, model, beside(self.graph))
+        program = _program(self.via, around(model, self.graph), GRAPHS[self.graph].beside)
         return program.answer(operator, inputs, attributes)
 
 

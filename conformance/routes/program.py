@@ -41,19 +41,16 @@ class Program:
     def answer(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Outputs:
-        """Return what the engine computes; where that does not conform, print why.
-
-        `inputs` are those of the call, an operator of PyTorch's documents.
-        """
+        """Return what the engine computes; where that does not conform, print who departs."""
         case = Case("", operator, attributes, tuple(inputs))
         try:
             outputs = self.run(inputs)
-        except Exception:
-            print(self._departs(case, None))  # noqa: T201 - a report shows it with the failure
+        except Unsupported:
             raise
-        words = self._departs(case, outputs)
-        if words:
-            print(words)  # noqa: T201 - as above
+        except Exception:
+            _say(self._departs(case, None))
+            raise
+        _say(self._departs(case, outputs))
         return outputs
 
     def _departs(self, case: Case, outputs: Outputs | None) -> str:
@@ -76,6 +73,12 @@ class Program:
         return f"{words}\nthe converter departs: computed as ONNX says, these nodes do not conform"
 
 
+def _say(words: str) -> None:
+    """Print words, if any, which a report shows with the failure."""
+    if words:
+        print(words)  # noqa: T201 - see above
+
+
 @contextmanager
 def converting() -> Iterator[None]:
     """Raise Unsupported for what a converter refuses as such; say of all else that it raised it."""
@@ -90,7 +93,7 @@ def converting() -> Iterator[None]:
         for cause in _causes(error):
             if _REFUSALS.search(f"{type(cause).__name__}: {cause}"):
                 raise Unsupported(error_line(cause)) from None
-        print("the converter raised this")  # noqa: T201 - a report shows it with the failure
+        _say("the converter raised this")
         raise
     finally:
         logging.disable(logging.NOTSET)

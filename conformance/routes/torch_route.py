@@ -17,19 +17,17 @@ import numpy as np
 import onnx
 import torch
 
-from conformance.backends.engines.engine import known_operator
-from conformance.backends.engines.torch_backend import own_call, tensor_of
+from conformance.backends.engines.engine import frozen, known_operator
+from conformance.backends.engines.torch_backend import tensor_of
 from conformance.backends.options import check_known
 from conformance.dtypes import INTEGERS
 from conformance.errors import Unsupported
 from conformance.routes import onnx_program
-from conformance.routes.function_module import FunctionModule
+from conformance.routes.function_module import FunctionModule, function_of
 from conformance.routes.onnx_program import ENGINES
 from conformance.routes.program import Program, converting
 from conformance.vector import Array, Outputs
 
-_OPSETS = {True: 22, False: 20}
-"""The last opset that each exporter of torch writes, by whether it is that of dynamo."""
 _BY_ONNX = {"float16", "float32", "float64", *INTEGERS}
 _TYPES = {
     "onnx": _BY_ONNX,
@@ -40,9 +38,8 @@ _TYPES = {
 Tensors = tuple[torch.Tensor, ...]
 
 
-def _by_onnx(*, dynamo: bool) -> Callable[[FunctionModule, Tensors, str], Program]:
+def _by_onnx(*, dynamo: bool, opset: int) -> Callable[[FunctionModule, Tensors, str], Program]:
     def converted(module: FunctionModule, tensors: Tensors, engine: str) -> Program:
-        opset = _OPSETS[dynamo]
         written = io.BytesIO()
         torch.onnx.export(
             module, tensors, written, dynamo=dynamo, opset_version=opset, verbose=False
@@ -61,8 +58,9 @@ def _by_openvino(module: FunctionModule, tensors: Tensors, _engine: str) -> Prog
 
 
 _CONVERTERS: Mapping[str, Callable[[FunctionModule, Tensors, str], Program]] = {
-    "onnx": _by_onnx(dynamo=True),
-    "onnx-script": _by_onnx(dynamo=False),
+    # 22 is that of the documents here; the older exporter ends at 20.
+    "onnx": _by_onnx(dynamo=True, opset=22),
+    "onnx-script": _by_onnx(dynamo=False, opset=20),
     "openvino": _by_openvino,
 }
 
@@ -83,16 +81,13 @@ class TorchRoute:
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Outputs:
         """Compute one case; Unsupported for other documents than PyTorch's, and gradients."""
-        definition = known_operator(operator, "PyTorch")
-        if definition.publisher != "PyTorch" or definition.is_gradient:
-            raise Unsupported(f"operator {operator}: this route is of PyTorch's functions")
+        name, given = function_of(known_operator(operator, "PyTorch"), inputs, attributes)
         lacking = [each.dtype for each in inputs if each.dtype.name not in _TYPES[self.via]]
         if lacking:
             raise Unsupported(f"{lacking[0]}: no engine of this route takes it")
-        name, given = own_call(definition, inputs, attributes)
-        kept = tuple((key, _frozen(value)) for key, value in sorted(given.items()))
         types = tuple((each.dtype, each.shape) for each in inputs)
-        return _program(self.via, self.into, name, kept, types).answer(operator, inputs, attributes)
+        program = _program(self.via, self.into, name, frozen(given), types)
+        return program.answer(operator, inputs, attributes)
 
 
 backend = TorchRoute()
@@ -110,7 +105,3 @@ def _program(
     tensors = tuple(tensor_of(np.zeros(shape, dtype)) for dtype, shape in inputs)
     with converting():
         return _CONVERTERS[via](FunctionModule(name, keywords), tensors, into)
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value

@@ -33,6 +33,14 @@ def missing(package: str) -> Iterator[None]:
             del sys.modules[package]
 
 
+def frozen(attributes: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Return attributes, sorted by name, as a key under which what was compiled is kept."""
+    return tuple(
+        (key, tuple(value) if isinstance(value, list) else value)
+        for key, value in sorted(attributes.items())
+    )
+
+
 def known_operator(name: str, own: str = "") -> Operator:
     """Return an operator by name; Unsupported if there is none that an adapter translates.
 

@@ -6,8 +6,9 @@ Each has the outputs of the plain node, so that its document is what is right.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from onnx import ModelProto, helper, numpy_helper
@@ -24,10 +25,10 @@ _BESIDE = "beside"
 def around(model: bytes, graph: str) -> bytes:
     """Return a model of one node with a graph around it, one of `GRAPHS`.
 
-    `beside` says which have an output more, the last. Unsupported where there is no such graph.
+    Unsupported where there is no such graph.
     """
     made = ModelProto.FromString(model)
-    GRAPHS[graph](made.graph)
+    GRAPHS[graph].change(made.graph)
     changed: bytes = made.SerializeToString()
     return changed
 
@@ -79,8 +80,7 @@ def _padded(graph: Any) -> None:
 def _twice(graph: Any) -> None:
     """Pool other data by the same attributes beside."""
     (pool,) = graph.node
-    other = type(pool)()
-    other.CopyFrom(pool)
+    other = deepcopy(pool)
     other.input[0] = "x_other"
     del other.output[1:]
     other.output[0] = _BESIDE
@@ -95,17 +95,23 @@ def _used(graph: Any) -> None:
     _add_output(graph)
 
 
-GRAPHS: Mapping[str, Callable[[Any], None]] = {
-    "transposed": _transposed,
-    "padded": _padded,
-    "twice": _twice,
-    "used": _used,
+class Graph(NamedTuple):
+    """A graph: how one of a pool alone becomes it, and how many outputs it has besides, the last.
+
+    To change may raise Unsupported.
+    """
+
+    change: Callable[[Any], None]
+    beside: int = 0
+
+
+GRAPHS: Mapping[str, Graph] = {
+    "plain": Graph(lambda _: None),
+    "transposed": Graph(_transposed),
+    "padded": Graph(_padded),
+    "twice": Graph(_twice, beside=1),
+    "used": Graph(_used, beside=1),
 }
-
-
-def beside(graph: str) -> int:
-    """Return how many outputs a graph has besides those of its node."""
-    return int(graph in {"twice", "used"})
 
 
 def _rank(graph: Any) -> int:
@@ -113,15 +119,12 @@ def _rank(graph: Any) -> int:
 
 
 def _replace_nodes(graph: Any, nodes: list[Any]) -> None:
-    copies = [type(each)() for each in nodes]
-    for copy, node in zip(copies, nodes, strict=True):
-        copy.CopyFrom(node)
+    copies = deepcopy(nodes)  # one of them is the graph's own
     del graph.node[:]
     graph.node.extend(copies)
 
 
 def _add_output(graph: Any) -> None:
-    output = type(graph.output[0])()
-    output.CopyFrom(graph.output[0])
+    output = deepcopy(graph.output[0])
     output.name = _BESIDE
     graph.output.append(output)

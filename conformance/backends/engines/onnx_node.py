@@ -19,6 +19,7 @@ from onnx import AttributeProto, TensorProto, defs, helper
 from conformance.backends.engines.engine import (
     adaptive_params,
     counterpart,
+    frozen,
     has_counted_indices,
     output_sizes,
 )
@@ -78,6 +79,13 @@ def has_type(kind: str, opset: int, dtype: DType) -> bool:
     return f"tensor({_TYPE_WORDS.get(dtype.name, dtype.name)})" in allowed
 
 
+@cache
+def outputs_in(kind: str, opset: int) -> int:
+    """Return how many outputs an ONNX operator has in an opset: MaxPool has indices from 8 on."""
+    most: int = defs.get_schema(kind, opset, "").max_output
+    return most
+
+
 def node_of(operator: Operator, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Node:
     """Return the node that computes a case, with indices where they are the operator's own.
 
@@ -85,8 +93,7 @@ def node_of(operator: Operator, inputs: Sequence[Array], attributes: Mapping[str
     """
     kind = kind_of(operator)
     if operator.family == "onnx":
-        given = ((key, _frozen(value)) for key, value in sorted(attributes.items()))
-        return Node(kind, tuple(given), len(operator.outputs), len(inputs))
+        return Node(kind, frozen(attributes), len(operator.outputs), len(inputs))
     data = inputs[0]
     if operator.is_adaptive:
         sizes = output_sizes(inputs[1], data.ndim - 2)
@@ -130,10 +137,6 @@ def outputs_of(session: Any, inputs: Sequence[Array], beside: int = 0) -> Array 
     """
     outputs = tuple(session.run(None, dict(zip(INPUTS, inputs, strict=False))))
     return as_returned(outputs[: len(outputs) - beside])
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _joined(params: Params) -> tuple[int, ...]:
@@ -230,8 +233,8 @@ def model_of(
     engine has the values alone.
     """
     node, data = node_of(operator, inputs, attributes), inputs[0]
-    known = defs.get_schema(node.kind, opset, "").max_output  # before opset 8, no indices
-    node = replace(node, outputs=min(node.outputs, most_outputs, known))
+    outputs = min(node.outputs, most_outputs, outputs_in(node.kind, opset))
+    node = replace(node, outputs=outputs)
     if data.dtype.name in operator.dtypes and not has_type(node.kind, opset, data.dtype):
         raise Unsupported(f"{data.dtype}: ONNX has no {node.kind} of this type in opset {opset}")
     given = inputs_of(node, inputs)
@@ -255,6 +258,5 @@ def own_model_of(
     The operator is PUBLISHER-KIND-VERSION. Unsupported for attributes that no node can have.
     """
     _, kind, version = operator.split("-")
-    given = tuple((key, _frozen(value)) for key, value in sorted(attributes.items()))
-    node = Node(kind, given, inputs=len(inputs), domain=domain, version=int(version))
+    node = Node(kind, frozen(attributes), inputs=len(inputs), domain=domain, version=int(version))
     return _serialised(node, _BESIDE_OWN, inputs_of(node, inputs))

@@ -6,7 +6,8 @@ Every model is one node with static shapes, as it is for ONNX Runtime (`onnx_nod
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -32,18 +33,26 @@ class OnnxReference:
         """Compute one case with one node; Unsupported for what ONNX or the evaluator lacks."""
         definition = known_operator(operator, "ONNX")
         made = model_of(definition, inputs, attributes, self.opset)
-        with np.errstate(all="ignore"):
-            try:
-                return outputs_of(_evaluator(made), given_inputs(definition, inputs))
-            except AssertionError as refusal:
-                if "not supported" in str(refusal):
-                    raise Unsupported(str(refusal)) from None
-                raise
+        with implemented():
+            return outputs_of(session_of(made), given_inputs(definition, inputs))
 
 
 backend = OnnxReference()
 
 
+@contextmanager
+def implemented() -> Iterator[None]:
+    """Raise Unsupported for what the evaluator says that it does not support."""
+    with np.errstate(all="ignore"):
+        try:
+            yield
+        except AssertionError as refusal:
+            if "not supported" in str(refusal):
+                raise Unsupported(str(refusal)) from None
+            raise
+
+
 @lru_cache(maxsize=256)
-def _evaluator(model: bytes) -> Any:
+def session_of(model: bytes) -> Any:
+    """Return an evaluator of a model."""
     return ReferenceEvaluator(model)

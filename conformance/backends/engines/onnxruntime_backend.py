@@ -25,7 +25,7 @@ import onnxruntime
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NotImplementedThere
 
 from conformance.backends.engines.engine import check_most_axes, known_operator
-from conformance.backends.engines.onnx_graph import GRAPHS, around, beside
+from conformance.backends.engines.onnx_graph import GRAPHS, around
 from conformance.backends.engines.onnx_node import (
     given_inputs,
     model_of,
@@ -56,7 +56,7 @@ class OnnxRuntime:
     def __post_init__(self) -> None:
         """Raise ValueError for an option that there is not."""
         check_known(self.shapes, ("static", "dynamic"))
-        check_known(self.graph, ("plain", *GRAPHS))
+        check_known(self.graph, GRAPHS)
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -71,10 +71,9 @@ class OnnxRuntime:
             made = model_of(definition, inputs, attributes, self.opset, dynamic=dynamic)
             given = given_inputs(definition, inputs)
         check_most_axes(definition, inputs[0].ndim - 2, "ONNX Runtime")
-        if self.graph != "plain":
-            made = around(made, self.graph)
+        made = around(made, self.graph)
         with implemented():
-            return outputs_of(session_of(made), given, beside(self.graph))
+            return outputs_of(session_of(made), given, GRAPHS[self.graph].beside)
 
 
 backend = OnnxRuntime()
