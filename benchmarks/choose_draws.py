@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from itertools import combinations
+from itertools import combinations, filterfalse
 from time import perf_counter
 
 from conformance import as_called
@@ -38,21 +38,22 @@ OVERHEAD = 300
 """Cells that a vector costs whatever its size, about."""
 
 
-def others(operator: str) -> list[Vector]:
-    """Return the vectors of the suite that are no draws: smoke first, small ones, in no order."""
+def suite(operator: str) -> list[Vector]:
+    """Return the vectors of the suite: smoke first, small ones, in no order."""
     with opened(None, [operator]) as sources:
         (selection,) = chosen(sources, [operator], None, "standard")
-        vectors = [
-            vector
-            for vector in vectors_in(selection.source, selection.numbers)
-            if random_draws.TAG not in vector.case.tags
-        ]
+        vectors = [*vectors_in(selection.source, selection.numbers)]
     order = random_draws.Draws("order")
     key = {vector.case.id: order.below(1 << 30) for vector in vectors}
     return sorted(
         vectors,
         key=lambda v: (v.case.tier != "smoke", max(SMALL, cells_of(v)), key[v.case.id]),
     )
+
+
+def is_drawn(vector: Vector) -> bool:
+    """Say whether a vector of the suite is a random draw."""
+    return random_draws.TAG in vector.case.tags
 
 
 def is_found(case: Case) -> bool:
@@ -71,7 +72,7 @@ def choose(operator: str, *, draws: int) -> tuple[list[str], str]:
     catching = Catching.of(operator)
     every = len(catching.shapes)
     by_smoke: set[str] = set()
-    for vector in others(operator):
+    for vector in filterfalse(is_drawn, suite(operator)):
         caught = catching.caught(vector, SHAPES)
         if vector.case.tier == "smoke":
             by_smoke |= caught

@@ -1,8 +1,11 @@
-"""Chooses vectors for the smoke tier by what they catch: `python benchmarks/choose_smoke.py`.
+"""Chooses vectors for the smoke tier by what they catch: `python -m benchmarks.choose_smoke`.
 
 Of the cases that belong to no covering array, those that catch most faults of the catalogue that
 the rest of the smoke tier misses, and then those of other kinds of numbers, one after the other.
 Writes their names into the list that the sweep reads; about ten minutes.
+
+With --enumerated OPERATOR, names are added to the list until the smoke tier of that operator
+catches its share of all faults that atoms enumerate; a few minutes each.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
-from conformance.api.strength import not_accepted
+from benchmarks.choose_draws import suite
+from conformance.api.enumerated_strength import Catching
+from conformance.api.strength import cells_of, not_accepted
 from conformance.cases.sweep import collect, of_no_array, smoke_choice
 from conformance.cases.sweep.sweep_model import cases_of
 from conformance.dtypes import name_of
@@ -28,6 +33,8 @@ LARGEST, LARGEST_OF_SCALED = 700, 1500
 """Elements of their inputs, at most."""
 OF_A_KIND = 0.2
 """What a type with a pattern that smoke has not yet is worth, in faults."""
+SHARE = 0.92
+"""What smoke is to catch of the enumerated faults that the standard tier catches."""
 
 
 def caught(operator: str, faults: Iterable[Fault], vectors: Sequence[Vector]) -> set[str]:
@@ -114,13 +121,46 @@ def choice(operator: str) -> list[str]:
     return list(names)
 
 
+def adding(operator: str) -> list[str]:
+    """Return the names of the cases with which smoke catches its share of enumerated faults."""
+    catching = Catching.of(operator)
+    faults = [*catching.planted]
+    vectors = suite(operator)
+    smoke: set[str] = set()
+    for vector in vectors:
+        caught = catching.caught(vector)
+        smoke |= caught if vector.case.tier == "smoke" else set()
+    shown = {name for name in faults if catching.shapes[name]}
+    catching = Catching.of(operator)
+    catching.planted = {name: catching.planted[name] for name in shown - smoke}
+    listed = {id_without_digest(case) for case in cases_of(of_no_array(OPERATORS[operator]))}
+    catches = {
+        id_without_digest(vector.case): catching.caught(vector, enough=len(vectors))
+        for vector in vectors
+        if vector.case.tier != "smoke" and cells_of(vector) <= LARGEST
+    }
+    catches = {name: caught for name, caught in catches.items() if name in listed}
+    names: list[str] = []
+    while catches and len(smoke) < SHARE * len(shown):
+        best = max(catches, key=lambda name: len(catches[name] - smoke))
+        smoke |= catches.pop(best)
+        names.append(best)
+    print(f"{operator}: {len(names)} more, {len(smoke)} of {len(shown)} faults", flush=True)
+    return names
+
+
 def main() -> None:
     """Choose, and write the list."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--enumerated", metavar="OPERATOR", nargs="+", default=[])
     options = parser.parse_args()
     with ProcessPoolExecutor(options.jobs) as pool:
-        names = [name for each in pool.map(choice, OPERATORS) for name in each]
+        if options.enumerated:
+            more = (name for each in pool.map(adding, options.enumerated) for name in each)
+            names = [*Path(smoke_choice.LIST).read_text(encoding="utf-8").split(), *more]
+        else:
+            names = [name for each in pool.map(choice, OPERATORS) for name in each]
     Path(smoke_choice.LIST).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
 
 

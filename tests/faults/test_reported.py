@@ -108,6 +108,30 @@ def test_a_nan_is_kept_in_the_last_row_of_the_last_column():
         assert np.isnan(got).all() == kept
 
 
+def test_a_nan_is_lost_by_its_place_in_a_vector():
+    """Finding 7, ONNX Runtime: vectors of four columns keep the last, scalar code drops NaN."""
+    nan, lowest = np.nan, float(np.finfo(np.float32).min)
+
+    def values(rows, **given):
+        data = np.array(rows, np.float32)[None, None]
+        return with_fault("maximum-in-vectors", "ONNX-MaxPool-22", data, **given)[0].ravel()
+
+    # Padding takes part, as the lowest number: a NaN is lost before it.
+    padded = values([[nan, -4, -7, nan]], kernel_shape=[1, 4], strides=[1, 2], pads=[0, 2, 0, 2])
+    np.testing.assert_array_equal(padded, np.float32([-4, nan, lowest]))
+    # Two rows: each column keeps its second cell; a fifth column, which no vector holds, the first.
+    columns = values([[nan] * 5, [1] * 5], kernel_shape=[2, 1])
+    np.testing.assert_array_equal(columns, np.float32([1, 1, 1, 1, nan]))
+    columns = values([[1] * 5, [nan] * 5], kernel_shape=[2, 1])
+    np.testing.assert_array_equal(columns, np.float32([nan, nan, nan, nan, 1]))
+    # A whole plane of five cells, which four lanes and one cell more hold.
+    assert values([[nan, 2, 3, 4, 5]], kernel_shape=[1, 5]) == [5]
+    assert np.isnan(values([[1, 2, 3, nan, -5]], kernel_shape=[1, 5])).all()
+    # Windows that lie more than two columns apart are scalar code.
+    apart = values([[nan, 2, 3, 4, nan, 6]], kernel_shape=[1, 2], strides=[1, 3])
+    assert apart.tolist() == [2, 4]
+
+
 def test_a_maximum_starts_at_the_lowest_number_of_the_first_cell():
     """OpenVINO: windows of minus infinity give that number and the first index of the plane."""
     data = np.full((1, 2, 1, 4), -np.inf, np.float32)

@@ -62,11 +62,12 @@ def _kept(comparison: Comparison, taps: Taps) -> Doubles:
 
 def _from_first(windows: WindowCells, comparison: Comparison) -> Doubles:
     """Fold the cells of each window in order, from its first cell on."""
-    return windows.fold(_first(windows), lambda a, b: np.where(comparison(a, b), b, a))
+    return windows.fold(first_of(windows), lambda a, b: np.where(comparison(a, b), b, a))
 
 
-def _first(windows: WindowCells) -> Doubles:
-    return np.where(windows.is_cell.any(-1), windows.cells[..., 0], -np.inf)
+def first_of(windows: WindowCells, if_empty: Any = -np.inf) -> Doubles:
+    """Return the first cell of each window, and something else for a window without cells."""
+    return np.where(windows.is_cell.any(-1), windows.cells[..., 0], if_empty)
 
 
 def _numbers_of_kept(comparison: Comparison) -> StepWrap:
@@ -77,7 +78,7 @@ def _numbers_of_kept(comparison: Comparison) -> StepWrap:
         if not is_float(gathered.data) or not is_small(gathered):
             return cells.at(cells.positions)
         windows = in_doubles(gathered)
-        kept, taps = _first(windows), np.zeros(windows.cells.shape[:2], np.int64)
+        kept, taps = first_of(windows), np.zeros(windows.cells.shape[:2], np.int64)
         for tap in range(windows.cells.shape[2]):
             cell = windows.cells[:, :, tap]
             takes = windows.is_cell[:, tap] & comparison(kept, cell)

@@ -31,14 +31,20 @@ from conformance.faults.atoms.numbers import (
     on_cells,
     range_of,
 )
-from conformance.faults.atoms.reductions import differences, summed, unless_smaller
-from conformance.faults.atoms.window_cells import Reduce, padded_window_cells, window_cells
+from conformance.faults.atoms.reductions import differences, first_of, summed, unless_smaller
+from conformance.faults.atoms.window_cells import (
+    Reduce,
+    cells_of,
+    is_small,
+    padded_window_cells,
+    window_cells,
+)
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import OnOutputs
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.wraps import after, instead
 from conformance.reference import maximum_ignoring_nan
-from conformance.reference.rounding import narrow, widen
+from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
 
 # Averages and norms ------------------------------------------------------------------------------
@@ -141,6 +147,80 @@ def _later_wins_over_padding(reduce: Reduce, gathered: Gathered, divisor: Diviso
     return narrow(values.reshape(taps.shape), name_of(gathered.data.dtype))
 
 
+# In vectors of four numbers in float32, as compilers and kernels make them for x86: the instruction
+# for maxima returns its second operand if either is NaN, and scalar code keeps its first.
+
+_LANES, _BYTES = 4, 4
+_LOWEST = float(np.finfo(np.float32).min)
+
+
+def _in_vectors(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+    """Take maxima of float32, and of smaller types through it, as ONNX Runtime does on x86."""
+    data = gathered.data
+    if not is_float(data) or data.itemsize > _BYTES or not is_small(gathered):
+        return reduce(gathered, divisor)
+    params, windows, wide = gathered.params, gathered.windows, widen(data)
+    cells = window_cells(replace(gathered, data=wide))
+    per_axis = zip(windows.lengths, windows.inside(params.sizes), params.sizes, strict=True)
+    is_whole = all([*length] == [*inside] == [size] for length, inside, size in per_axis)
+    if any(n > 1 for n in windows.dilations):
+        values = cells.fold(first_of(cells, _LOWEST), _larger_or_first)
+    elif is_whole and {*params.strides} <= {1}:
+        values = _of_lanes(wide.reshape(*data.shape[:2], -1))
+    elif len(params.sizes) > 1 and params.strides[-1] <= 2:
+        values = _of_columns(wide, gathered)
+    else:
+        values = cells.fold(np.array(_LOWEST), _larger_or_first)
+    with np.errstate(over="ignore"):
+        return narrow(values.reshape(cells.shape), name_of(data.dtype))
+
+
+def _of_lanes(planes: Doubles) -> Doubles:
+    """Return the maxima of planes, taken in four lanes; cells that are left over come last."""
+    whole = planes.shape[-1] // _LANES * _LANES
+    lanes = np.full((*planes.shape[:2], _LANES), _LOWEST)
+    for first in range(0, whole, _LANES):
+        lanes = _larger_or_second(lanes, planes[..., first : first + _LANES])
+    halves = _larger_or_second(lanes[..., :2], lanes[..., 2:])
+    values = _larger_or_second(halves[..., 0], halves[..., 1])
+    for cell in range(whole, planes.shape[-1]):
+        values = _larger_or_first(values, planes[..., cell])
+    return values
+
+
+def _of_columns(data: Doubles, gathered: Gathered) -> Doubles:
+    """Return the maxima of windows: of columns first, and then of these and of the padding.
+
+    On three axes, those of columns start from the lowest number.
+    """
+    (*rows_lo, lo), (*rows_hi, hi) = gathered.lo, gathered.hi
+    column, size = np.arange(data.shape[-1]), gathered.params.sizes[-1]
+    cells = cells_of(data, (*rows_lo, column), (*rows_hi, column + 1))
+    is_left_over = gathered.positions[-1] >= size // _LANES * _LANES
+    is_left_over = np.broadcast_to(is_left_over, cells.shape).reshape(cells.cells.shape[:2])
+
+    def larger(a: Doubles, b: Doubles) -> Doubles:
+        return np.where(is_left_over, _larger_or_first(a, b), _larger_or_second(a, b))
+
+    columns = cells.fold(first_of(cells, _LOWEST) if data.ndim == 4 else np.array(_LOWEST), larger)
+    begin = np.maximum(0, -gathered.windows.start[-1])
+    end = np.maximum(0, gathered.windows.stop[-1] - size)
+    pads = (int(begin.max(initial=0)), int(end.max(initial=0)))
+    columns = np.pad(columns, [(0, 0)] * (data.ndim - 1) + [pads], constant_values=_LOWEST)
+    rows = [np.arange(n) for n in columns.shape[2:-1]]
+    lo, hi = lo + pads[0] - begin, hi + pads[0] + end
+    cells = cells_of(columns, (*rows, lo), (*(row + 1 for row in rows), hi))
+    return cells.fold(first_of(cells), _larger_or_second)
+
+
+def _larger_or_first(a: Doubles, b: Doubles) -> Doubles:
+    return np.where(b > a, b, a)
+
+
+def _larger_or_second(a: Doubles, b: Doubles) -> Doubles:
+    return np.where(unless_smaller(a, b), b, a)
+
+
 def _nan_dropped(mask: Mask) -> Fault:
     """Ignore NaN at the outputs of a mask alone."""
 
@@ -180,6 +260,7 @@ _MAXIMA = {
     "nan-dropped-in-odd-columns": _nan_dropped(mask_of(COLUMN, lambda i, _: i % 2 == 1)),
     "nan-dropped-after-first-batch": _nan_dropped(mask_of(BATCH, beyond(1))),
     "nan-replaced-by-padding": Fault.of(reduce=instead(_later_wins_over_padding)),
+    "maximum-in-vectors": Fault.of(reduce=instead(_in_vectors)),
     "integers-padded-with-infinity": Fault.of(reduce=after(_as_float_where_padded)),
     "maximum-above-lowest-alone": Fault.of(
         reduce=OnOutputs(of_floats(LOWEST_IF_MINUS_INFINITY.of)),
