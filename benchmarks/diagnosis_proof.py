@@ -169,7 +169,7 @@ def judged(
             break
         # Where it is open what is right, a cause says nothing.
         if vector is not None and laboratory.open_clauses(vector) <= about:
-            counts[_outcome(proven, *laboratory.ask([vector]))] += 1
+            counts.update(_outcome(proven, sample) for sample in laboratory.ask([vector]))
     shown = sum(counts[each] for each in ("as predicted", "otherwise", "more is wrong"))
     others = counts["right"] + counts["fails"]
     if counts["otherwise"] * 100 > _MOST_WRONG * shown:

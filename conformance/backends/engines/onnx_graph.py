@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from onnx import ModelProto, helper, numpy_helper
+from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from conformance.backends.engines.onnx_node import INPUTS, NAMES
 from conformance.errors import Unsupported
@@ -19,6 +19,14 @@ from conformance.operators.reduction import lowest
 
 _INPUT, _OUTPUT = INPUTS[0], NAMES[0]
 _BESIDE = "beside"
+_QUANTISED = {
+    "QLinearAveragePool": "AveragePool",
+    "QLinearGlobalAveragePool": "GlobalAveragePool",
+}
+"""Operators of quantised numbers in ONNX Runtime's domain, and those of real numbers."""
+_PER_SIDE = 2
+"""A scale and a zero point."""
+_BYTES = (TensorProto.INT8, TensorProto.UINT8)
 
 
 @lru_cache(maxsize=256)
@@ -95,6 +103,45 @@ def _used(graph: Any) -> None:
     _add_output(graph)
 
 
+def _quantised(graph: Any) -> None:
+    """Dequantise before the pool and quantise behind it, where numbers stand for others.
+
+    A pool of numbers with scales is one of floats in between; integers without any have scale 1.
+    """
+    (pool,) = graph.node
+    kind = graph.input[0].type.tensor_type.elem_type
+    if pool.op_type in _QUANTISED:
+        _, *scaled = pool.input
+        if len(scaled) != 2 * _PER_SIDE or any(_is_set(pool, "channels_last")):
+            raise Unsupported("no scale and zero point at both ends, or channels that come last")
+        kept = [each for each in pool.attribute if each.name != "channels_last"]
+        del pool.attribute[:]
+        pool.attribute.extend(kept)
+        pool.op_type, pool.domain = _QUANTISED[pool.op_type], ""
+    elif pool.op_type == "MaxPool" and kind in _BYTES:
+        scaled = ["scale", "zero"] * 2
+        zero = np.zeros((), helper.tensor_dtype_to_np_dtype(kind))
+        graph.initializer.extend(
+            [numpy_helper.from_array(np.float32(1), "scale"), numpy_helper.from_array(zero, "zero")]
+        )
+    else:
+        raise Unsupported("a node that is not of quantised numbers")
+    del pool.input[:]
+    pool.input.append("x_real")
+    pool.output[0] = "y_real"
+    before, behind = scaled[:_PER_SIDE], scaled[_PER_SIDE:]
+    nodes = [
+        helper.make_node("DequantizeLinear", [_INPUT, *before], ["x_real"]),
+        pool,
+        helper.make_node("QuantizeLinear", ["y_real", *behind], [_OUTPUT]),
+    ]
+    _replace_nodes(graph, nodes)
+
+
+def _is_set(node: Any, name: str) -> list[bool]:
+    return [bool(helper.get_attribute_value(a)) for a in node.attribute if a.name == name]
+
+
 class Graph(NamedTuple):
     """A graph: how one of a pool alone becomes it, and how many outputs it has besides, the last.
 
@@ -109,6 +156,7 @@ GRAPHS: Mapping[str, Graph] = {
     "plain": Graph(lambda _: None),
     "transposed": Graph(_transposed),
     "padded": Graph(_padded),
+    "quantised": Graph(_quantised),
     "twice": Graph(_twice, beside=1),
     "used": Graph(_used, beside=1),
 }

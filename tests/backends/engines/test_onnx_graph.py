@@ -23,7 +23,7 @@ PADDED = {"kernel_shape": [2, 2], "pads": [1, 0, 0, 1]}
 COUNTED = {**PADDED, "count_include_pad": 1}
 
 
-@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("graph", [name for name in GRAPHS if name != "quantised"])
 @pytest.mark.parametrize(
     ("operator", "attributes"),
     [("ONNX-AveragePool-22", COUNTED), ("MaxPool-1", None)],
@@ -62,6 +62,37 @@ def test_a_pad_that_is_a_node_is_none_of_the_pool():
 def test_padding_that_is_no_node_of_its_own_is_unsupported(attributes):
     with pytest.raises(Unsupported):
         OnnxRuntime(graph="padded")("ONNX-AveragePool-22", [DATA], attributes)
+
+
+def test_a_maximum_of_integers_is_one_of_the_numbers_that_they_stand_for():
+    """With scale 1 and zero point 0 these are the same, the lowest integer too."""
+    data = np.array([[[5, 6, -128, -128]]], np.int8)
+    given = {"kernel_shape": [2], "strides": [2]}
+    values, indices = OnnxRuntime(graph="quantised")("ONNX-MaxPool-22", [data], given)
+    assert (values.tolist(), values.dtype) == ([[[6, -128]]], np.int8)
+    assert indices.tolist() == [[[1, 2]]]
+
+
+def test_an_average_of_quantised_numbers_is_one_of_real_numbers_between_two_nodes():
+    """0.5 (3 - 1) and 0.5 (9 - 1) have the mean 2.5, which is 5 / 2 steps of 0.5 after 3."""
+    scale = np.float32(0.5)
+    numbers = [np.array([[[3, 9]]], np.uint8), scale, np.uint8(1), scale, np.uint8(3)]
+    backend = OnnxRuntime(graph="quantised")
+    given = {"kernel_shape": [2]}
+    got = backend("ORT-QLinearAveragePool-1", [np.asarray(each) for each in numbers], given)
+    assert got.tolist() == [[[8]]]
+
+
+@pytest.mark.parametrize(
+    ("operator", "data"),
+    [
+        pytest.param("ONNX-AveragePool-22", DATA, id="floats"),
+        pytest.param("ORT-QLinearAveragePool-1", DATA.astype(np.int8), id="no scales"),
+    ],
+)
+def test_what_is_not_quantised_has_no_such_graph(operator, data):
+    with pytest.raises(Unsupported):
+        OnnxRuntime(graph="quantised")(operator, [data], {"kernel_shape": [2, 2]})
 
 
 def test_one_model_of_open_dimensions_takes_several_shapes():
