@@ -157,10 +157,14 @@ def same_pads_mistaken(operator: str, inputs: Sequence[Array], given: Given) -> 
     return evaluate(operator, inputs, _with_pads(given, pooling, begin, end))
 
 
-def indices_of_rows_in_a_plane(operator: str, inputs: Sequence[Array], given: Given) -> Any:
-    """Count indices in each plane anew, and in rows, whatever storage_order says."""
-    values, indices = evaluate(operator, inputs, {**given, "storage_order": 0})
-    return values, indices % max(int(np.prod(inputs[0].shape[2:])), 1)
+def same_pads_of_other_axes(operator: str, inputs: Sequence[Array], given: Given) -> Any:
+    """Pad SAME on each axis as the axis at the other end of the list needs."""
+    values = _first(operator, inputs, given)
+    if not str(given.get("auto_pad", "")).startswith("SAME"):
+        return values
+    pooling = _windows(operator, inputs, given)
+    begin, end = pooling.pads_begin[::-1], pooling.pads_end[::-1]
+    return _first(operator, inputs, _with_pads(given, pooling, begin, end))
 
 
 def divisor_only_beside_padding(operator: str, inputs: Sequence[Array], given: Given) -> Any:
@@ -411,10 +415,11 @@ def downgraded_end_pads(operator: str, inputs: Sequence[Array], given: Given) ->
     return evaluate(operator, inputs, {**given, "pads_end": given["pads_begin"]})
 
 
-def dilations_never_read(operator: str, inputs: Sequence[Array], given: Given) -> Any:
-    """Ignore dilations."""
-    evaluate(operator, inputs, given)
-    return evaluate(operator, inputs, {k: v for k, v in given.items() if k != "dilations"})
+def attribute_of_a_later_opset(operator: str, inputs: Sequence[Array], given: Given) -> Any:
+    """Refuse ceil_mode, which the older text does not have, whatever it says."""
+    if "ceil_mode" in given:
+        raise ValueError("Unrecognized attribute: ceil_mode for operator MaxPool")
+    return evaluate(operator, inputs, given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,7 +456,7 @@ REPLAYS = (
         adaptive_as_equal_windows,
     ),
     Replay("apache/tvm#20404", _EXPORT, (_MAXIMUM, _AVERAGE), same_pads_mistaken),
-    Replay("sonos/tract#2860", _EXPORT, (_MAXIMUM,), indices_of_rows_in_a_plane),
+    Replay("Talmaj/onnx2pytorch#39", _EXPORT, (_MAXIMUM,), same_pads_of_other_axes),
     Replay(
         *("pytorch/executorch#18616", _EXPORT, ("PyTorch-avg_pool2d",)),
         divisor_only_beside_padding,
@@ -504,6 +509,6 @@ REPLAYS = (
         imported_ceil_keeps_windows,
     ),
     Replay("openvinotoolkit/openvino#38265", _OPSET, ("AvgPool-14",), downgraded_end_pads),
-    Replay("sonos/tract#2847", _OPSET, (_MAXIMUM, _AVERAGE), dilations_never_read),
+    Replay("onnxsim/onnxsim#85", _OPSET, (_MAXIMUM,), attribute_of_a_later_opset),
 )
 """Thirty threads, none of which is in `known_bugs.txt`."""
