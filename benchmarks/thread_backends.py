@@ -29,7 +29,7 @@ def _windows(operator: str, inputs: Sequence[Array], given: Given) -> Pooling:
     return pooling_of(operator, inputs, given, takes=_ALL)
 
 
-def _first(operator: str, inputs: Sequence[Array], given: Given) -> Array:
+def _right(operator: str, inputs: Sequence[Array], given: Given) -> Array:
     """Return the first output, as it is right."""
     outputs = evaluate(operator, inputs, given)
     return outputs[0] if isinstance(outputs, tuple) else outputs
@@ -98,7 +98,7 @@ def begin_pads_for_end(operator: str, inputs: Sequence[Array], given: Given) -> 
 
 def divisor_of_clamped_start(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Count the cells of a dilated window as if they began at the edge that it is clamped to."""
-    right = _first(operator, inputs, given)
+    right = _right(operator, inputs, given)
     if given.get("count_include_pad"):
         return right
     pooling, sizes = _windows(operator, inputs, given), inputs[0].shape[2:]
@@ -114,7 +114,7 @@ def divisor_of_clamped_start(operator: str, inputs: Sequence[Array], given: Give
 
 def exported_ceil_keeps_windows(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Keep a last window that starts in the padding, as ONNX did."""
-    right = _first(operator, inputs, given)
+    right = _right(operator, inputs, given)
     if not given.get("ceil_mode"):
         return right
     pooling = _windows(operator, inputs, given)
@@ -123,16 +123,16 @@ def exported_ceil_keeps_windows(operator: str, inputs: Sequence[Array], given: G
 
 def pads_as_same(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Take pads for SAME, whose odd cell is at the end, where that has as many windows."""
-    values = _first(operator, inputs, given)
+    values = _right(operator, inputs, given)
     if given.get("auto_pad", "NOTSET") != "NOTSET" or not any(given.get("pads", ())):
         return values
-    same = _first(operator, inputs, {**given, "auto_pad": "SAME_UPPER"})
+    same = _right(operator, inputs, {**given, "auto_pad": "SAME_UPPER"})
     return same if same.shape == values.shape else values
 
 
 def adaptive_as_equal_windows(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Pool adaptively with one kernel and one stride for all windows."""
-    right = _first(operator, inputs, given)
+    right = _right(operator, inputs, given)
     sizes, wanted = inputs[0].shape[2:], right.shape[2:]
     strides = [size // n for size, n in zip(sizes, wanted, strict=True)]
     kernel = [s - (n - 1) * step for s, n, step in zip(sizes, wanted, strides, strict=True)]
@@ -141,7 +141,7 @@ def adaptive_as_equal_windows(operator: str, inputs: Sequence[Array], given: Giv
 
 def same_pads_mistaken(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Pad a maximum's SAME_LOWER for sizes rounded down, an average's SAME for no dilations."""
-    right, word = _first(operator, inputs, given), given.get("auto_pad", "NOTSET")
+    right, word = _right(operator, inputs, given), given.get("auto_pad", "NOTSET")
     is_maximum = operator.startswith("ONNX-Max")
     if word not in ({"SAME_LOWER"} if is_maximum else {"SAME_LOWER", "SAME_UPPER"}):
         return right
@@ -159,12 +159,12 @@ def same_pads_mistaken(operator: str, inputs: Sequence[Array], given: Given) -> 
 
 def same_pads_of_other_axes(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Pad SAME on each axis as the axis at the other end of the list needs."""
-    values = _first(operator, inputs, given)
+    values = _right(operator, inputs, given)
     if not str(given.get("auto_pad", "")).startswith("SAME"):
         return values
     pooling = _windows(operator, inputs, given)
     begin, end = pooling.pads_begin[::-1], pooling.pads_end[::-1]
-    return _first(operator, inputs, _with_pads(given, pooling, begin, end))
+    return _right(operator, inputs, _with_pads(given, pooling, begin, end))
 
 
 def divisor_only_beside_padding(operator: str, inputs: Sequence[Array], given: Given) -> Any:
@@ -177,7 +177,7 @@ def divisor_only_beside_padding(operator: str, inputs: Sequence[Array], given: G
 
 def explicit_pads_counted(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Put zeros before a pool that is not padded as SAME would, which are averaged, too."""
-    right, pooling = _first(operator, inputs, given), _windows(operator, inputs, given)
+    right, pooling = _right(operator, inputs, given), _windows(operator, inputs, given)
     last = given.get("layout", "nchw") == "nhwc"
     sizes = inputs[0].shape[1:3] if last else inputs[0].shape[2:]
     is_same = True
@@ -196,7 +196,7 @@ def explicit_pads_counted(operator: str, inputs: Sequence[Array], given: Given) 
 
 def padded_with_a_low_number(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Pad a maximum with -127.5."""
-    values = _first(operator, inputs, given)
+    values = _right(operator, inputs, given)
     if inputs[0].dtype.kind in "iu":
         raise Unsupported("integers")
     pooling, sizes = _windows(operator, inputs, given), inputs[0].shape[2:]
@@ -221,7 +221,7 @@ def torch_pad_folded(operator: str, inputs: Sequence[Array], given: Given) -> An
 
 def dilated_without_pads(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Gather the cells of dilated windows from data without its padding."""
-    right = _first(operator, inputs, given)
+    right = _right(operator, inputs, given)
     pooling = _windows(operator, inputs, given)
     if all(n == 1 for n in pooling.dilations):
         return right
@@ -231,7 +231,7 @@ def dilated_without_pads(operator: str, inputs: Sequence[Array], given: Given) -
 
 def norm_padded_with_the_lowest(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Pad a norm, where pads differ, with the lowest number of float32."""
-    right, pooling = _first(operator, inputs, given), _windows(operator, inputs, given)
+    right, pooling = _right(operator, inputs, given), _windows(operator, inputs, given)
     begin, end = pooling.pads_begin, pooling.pads_end
     if begin == end:
         return right
@@ -252,7 +252,7 @@ def _sums(operator: str, inputs: Sequence[Array], given: Given) -> tuple[Array, 
     data = np.moveaxis(inputs[0], -1, 1).astype(np.float64)
     windows = {"kernel_shape": list(pooling.kernel), "strides": list(pooling.strides)}
     windows["pads"] = [*pooling.pads_begin, *pooling.pads_end]
-    means = _first("ONNX-AveragePool-22", [data], windows)
+    means = _right("ONNX-AveragePool-22", [data], windows)
     return np.moveaxis(np.rint(means * cells), 1, -1).astype(np.int64), cells[None, ..., None]
 
 
@@ -260,7 +260,7 @@ def _limited(values: Array, operator: str, inputs: Sequence[Array], given: Given
     """Return integers within the limits of an activation, which the limits of the type meet."""
     ends = np.iinfo(inputs[0].dtype)
     low, high = (
-        _first(operator, [np.full_like(inputs[0], end)], given) for end in (ends.min, ends.max)
+        _right(operator, [np.full_like(inputs[0], end)], given) for end in (ends.min, ends.max)
     )
     limited: Array = np.clip(values, low, high).astype(inputs[0].dtype)
     return limited
@@ -270,7 +270,7 @@ def _integers(operator: str, inputs: Sequence[Array], given: Given) -> Array:
     """Return the right answer; Unsupported for floating point."""
     if inputs[0].dtype.kind not in "iu":
         raise Unsupported("floating point")
-    return _first(operator, inputs, given)
+    return _right(operator, inputs, given)
 
 
 def _truncated(sums: Array, cells: Array) -> Array:
@@ -312,8 +312,8 @@ def lower_limit_ignored(operator: str, inputs: Sequence[Array], given: Given) ->
     right = _integers(operator, inputs, given)
     if right.dtype != np.int8:
         return right
-    highest = _first(operator, [np.full_like(inputs[0], np.iinfo(np.int8).max)], given)
-    free = _first(operator, inputs, {**given, "fused_activation_function": "NONE"})
+    highest = _right(operator, [np.full_like(inputs[0], np.iinfo(np.int8).max)], given)
+    free = _right(operator, inputs, {**given, "fused_activation_function": "NONE"})
     return np.minimum(free, highest)
 
 
@@ -323,7 +323,7 @@ def padded_with_the_lowest_of_int8(operator: str, inputs: Sequence[Array], given
         raise Unsupported("other than quantised types")
     if inputs[0].ndim != 3:
         raise Unsupported("other than one axis")
-    values = _first(operator, inputs, given)
+    values = _right(operator, inputs, given)
     if values.dtype != np.int32:
         return values
     pooling, sizes = _windows(operator, inputs, given), inputs[0].shape[2:]
@@ -333,7 +333,7 @@ def padded_with_the_lowest_of_int8(operator: str, inputs: Sequence[Array], given
 
 def zeros_for_the_zero_point(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Pad a quantised average with 0 where its padding counts, not with the zero point."""
-    right = _first(operator, inputs, given)
+    right = _right(operator, inputs, given)
     if not given.get("count_include_pad"):
         return right
     pooling = _windows(operator, inputs, given)
@@ -346,25 +346,25 @@ def zeros_for_the_zero_point(operator: str, inputs: Sequence[Array], given: Give
 # Of shapes that change
 
 
-_FIRST: dict[str, Any] = {}
+_KEPT: dict[str, Any] = {}
 """What was made of the first call of a kind, and is kept for all."""
 
 
 def pads_of_the_first_size(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Pad SAME by the numbers that the first size with these attributes needed."""
-    right = _first(operator, inputs, given)
+    right = _right(operator, inputs, given)
     if not str(given.get("auto_pad", "")).startswith("SAME"):
         return right
     pooling = _windows(operator, inputs, given)
     key = f"{operator} {inputs[0].ndim} {sorted(given.items())}"
-    begin, end = _FIRST.setdefault(key, (pooling.pads_begin, pooling.pads_end))
+    begin, end = _KEPT.setdefault(key, (pooling.pads_begin, pooling.pads_end))
     return evaluate(operator, inputs, _with_pads(given, pooling, begin, end))
 
 
 def plane_of_the_first_size(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Average the whole plane with a kernel as large as the first plane."""
     evaluate(operator, inputs, given)
-    kernel = _FIRST.setdefault(f"{operator} {inputs[0].ndim}", list(inputs[0].shape[2:]))
+    kernel = _KEPT.setdefault(f"{operator} {inputs[0].ndim}", list(inputs[0].shape[2:]))
     return evaluate("ONNX-AveragePool-22", inputs, {"kernel_shape": kernel})
 
 
@@ -376,12 +376,12 @@ def kernel_past_the_plane(operator: str, inputs: Sequence[Array], given: Given) 
 
 def adaptive_of_the_first_size(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Pool adaptively with the kernel and stride that the first size needed."""
-    right = _first(operator, inputs, given)
+    right = _right(operator, inputs, given)
     sizes, wanted = inputs[0].shape[2:], right.shape[2:]
     strides = [size // n for size, n in zip(sizes, wanted, strict=True)]
     kernel = [s - (n - 1) * step for s, n, step in zip(sizes, wanted, strides, strict=True)]
     made = {"kernel_size": kernel, "stride": strides}
-    kept = _FIRST.setdefault(f"{operator} {given}", made)
+    kept = _KEPT.setdefault(f"{operator} {given}", made)
     return evaluate("PyTorch-avg_pool2d", inputs, kept)
 
 
@@ -390,7 +390,7 @@ def adaptive_of_the_first_size(operator: str, inputs: Sequence[Array], given: Gi
 
 def end_pads_not_counted(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Count the padding before the data, and none behind it."""
-    right = _first(operator, inputs, given)
+    right = _right(operator, inputs, given)
     if not given.get("count_include_pad"):
         return right
     pooling, sizes = _windows(operator, inputs, given), inputs[0].shape[2:]
@@ -400,13 +400,13 @@ def end_pads_not_counted(operator: str, inputs: Sequence[Array], given: Given) -
 
 def imported_ceil_keeps_windows(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Keep a last window that starts in the padding."""
-    right, pooling = _first(operator, inputs, given), _windows(operator, inputs, given)
+    right, pooling = _right(operator, inputs, given), _windows(operator, inputs, given)
     return _with_kept_windows(right, inputs[0].shape[2:], pooling) if pooling.ceil else right
 
 
 def downgraded_end_pads(operator: str, inputs: Sequence[Array], given: Given) -> Any:
     """Take the pads of the begin for those of the end, with ceil_torch."""
-    right = _first(operator, inputs, given)
+    right = _right(operator, inputs, given)
     if (
         given.get("rounding_type") != "ceil_torch"
         or given.get("auto_pad", "explicit") != "explicit"

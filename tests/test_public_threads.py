@@ -10,7 +10,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import thread_backends
 from benchmarks.thread_backends import REPLAYS
-from conformance import evaluate
+from conformance import check, evaluate
 
 CELLS = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
 ONES = np.ones((1, 1, 11, 11), np.float32)
@@ -39,6 +39,10 @@ PRINTED = [
         [[[-128, -128]]],
     ),
 ]
+MISSED = {
+    *("onnxsim/onnxsim#290", "pytorch/pytorch#180956"),
+    *("ARM-software/CMSIS_5#993", "onnx/onnx#1926"),
+}
 
 
 @pytest.mark.parametrize(("name", "operator", "data", "attributes", "printed"), PRINTED)
@@ -48,6 +52,17 @@ def test_a_replay_answers_what_its_thread_prints(name, operator, data, attribute
     np.testing.assert_allclose(answer, printed, rtol=1e-6)
     right = evaluate(operator, [data], attributes)
     assert not np.array_equal(answer, right[0] if isinstance(right, tuple) else right)
+
+
+@pytest.mark.slow("it checks the smoke tier; what threads print is tested above")
+@pytest.mark.parametrize("replay", REPLAYS, ids=lambda replay: replay.thread)
+def test_the_smoke_tier_catches_a_replay_and_some_of_it_is_right(replay):
+    """But four threads: what one call of a smoke vector does not show."""
+    options = {"tier": "smoke", "diagnose": "none", "variations": "none"}
+    report = check(replay.backend, operators=replay.operators, **options)
+    verdicts = {result.verdict for result in report.results}
+    assert "conforms" in verdicts
+    assert bool(verdicts & set(report.failing)) is (replay.thread not in MISSED)
 
 
 def test_no_replay_is_of_a_thread_that_faults_were_made_of():
