@@ -156,3 +156,19 @@ def test_integers_saturate_at_the_largest_number_that_fits():
     kernel = {"kernel": [1, 1], "strides": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0]}
     got = with_fault("integers-through-float32-clamped", "MaxPool-1", data, **kernel)
     assert got.ravel().tolist() == [2147483520, 16777216]
+
+
+def test_a_kernel_of_raw_integers_cuts_off_and_overflows_with_the_zero_point():
+    """The zero point is none of theirs: 1.5 becomes 1, and 200 in 8 bits is -56."""
+    given = {"filter_height": 1, "filter_width": 2, "stride_h": 1, "stride_w": 2}
+    given |= {"padding": "VALID", "fused_activation_function": "NONE"}
+    given |= {"scale": 0.75, "zero_point": 3}
+
+    def average(fault, *numbers):
+        data = np.array(numbers, np.int8).reshape(1, 1, -1, 1)
+        return with_fault(fault, "LiteRT-AVERAGE_POOL_2D", data, **given).item()
+
+    assert average("integers-truncated-of-raw", 1, 2) == 1
+    assert average("integers-truncated", 1, 2) == 2
+    assert average("integers-summed-in-own-type-of-raw", 100, 100) == -28
+    assert average("integers-summed-in-16-bits-of-raw", 100, 100) == 100

@@ -123,9 +123,33 @@ def _pairs(operator: Operator) -> Iterator[tuple[CaseSpec, CaseSpec]]:
     for what, lists in _SWAPPED.items():
         if set(lists[0]) <= told:
             yield _specs(operator, f"{what} swapped", lists, (dtype, dtype))
+    if "auto_pad" in told and operator.levels != "all" and not operator.is_gradient:
+        yield _padded_otherwise(operator, dtype)
     for types in _TYPES:
         if set(types) <= set(levels.types(operator)):
             yield _specs(operator, "types of one width", ({}, {}), types)
+
+
+def _padded_otherwise(operator: Operator, dtype: str) -> tuple[CaseSpec, CaseSpec]:
+    """Return cases of the same attributes whose sizes need other padding of same_*.
+
+    Where all levels are crossed there are some anyhow.
+    """
+    tags = ("taken for one another: sizes that same_* pads otherwise",)
+    one, other = (
+        case_of_axes(
+            operator,
+            (1, 2),
+            [Axis(size, 3, 2)] * 2,
+            "",
+            dtype=dtype,
+            words={"auto_pad": "same_upper"},
+            roles=_ROLES,
+            tags=tags,
+        )
+        for size in (5, 6)
+    )
+    return one, other
 
 
 def _beside(role: str, numbers: Sequence[tuple[int, int]]) -> dict[str, tuple[int, int]]:

@@ -58,13 +58,14 @@ def _of_rounded_means(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[
     return encoding.scaled(_AWAY(sums, n), np.ones_like(n))
 
 
-def _of_sums_in(bits: int | None) -> Quotients:
-    """Keep sums in so many bits, None for those of the data's type."""
+def _of_sums_in(bits: int | None, *, raw: bool = False) -> Quotients:
+    """Keep sums in so many bits, None for those of the data's type, perhaps with zero points."""
 
     def quotients(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
         sums, n = _of_sums(gathered, n, encoding)
-        kind = gathered.data.dtype
-        return _wrapped(sums, bits or 8 * kind.itemsize, signed=kind.kind == "i"), n
+        kind, added = gathered.data.dtype, n * encoding.output_zero_point * raw
+        kept = _wrapped(sums + added, bits or 8 * kind.itemsize, signed=kind.kind == "i")
+        return kept - added, n
 
     return quotients
 
@@ -124,6 +125,13 @@ _AVERAGES = {
     "integers-wrapped-around": _averaged(saturates=False),
     "integers-summed-in-16-bits": _averaged(quotients=_of_sums_in(16)),
     "integers-summed-in-own-type": _averaged(quotients=_of_sums_in(None)),
+    "integers-truncated-of-raw": _averaged(_cut_off, before=True),
+    "integers-summed-in-16-bits-of-raw": _averaged(
+        quotients=_of_sums_in(16, raw=True), before=True
+    ),
+    "integers-summed-in-own-type-of-raw": _averaged(
+        quotients=_of_sums_in(None, raw=True), before=True
+    ),
     "integers-times-count-in-32-bits": _averaged(quotients=_of_sums_times_counts),
     "integers-rounded-before-scaling": _averaged(quotients=_of_rounded_means),
     "integers-requantised-before-sum": _averaged(quotients=_of_requantised_cells),
