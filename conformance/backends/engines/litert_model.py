@@ -20,9 +20,15 @@ _OF_POOLS = 5
 """What the options of an operation are: those of pools."""
 
 
-def model_of(operator: str, data: Array, attributes: Mapping[str, Any]) -> bytes:
+def model_of(
+    operator: str,
+    data: Array,
+    attributes: Mapping[str, Any],
+    output_shape: Sequence[int] = (1, 1, 1, 1),
+) -> bytes:
     """Return a model of one operation, from tensor 0 to tensor 1.
 
+    `output_shape` matters to an interpreter that does not find it out, as that of LiteRT does.
     Unsupported for an operator of another document, or another type; KeyError for a word that the
     schema does not have, TypeError for what is no integer.
     """
@@ -38,7 +44,7 @@ def model_of(operator: str, data: Array, attributes: Mapping[str, Any]) -> bytes
         integers = {4: new.table({2: new.floats(scale), 3: new.longs(zero_point)})}
     tensors = [
         new.table({0: new.ints(*shape), 1: _Byte(_TYPES[dtype]), **integers})
-        for shape in (data.shape, (1, 1, 1, 1))  # the interpreter finds out the second
+        for shape in (data.shape, output_shape)
     ]
     options = new.table(
         {
