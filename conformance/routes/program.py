@@ -19,12 +19,12 @@ from conformance.vector import Array, Case, Outputs
 _REFUSALS = re.compile(
     "UnsupportedOperatorError|SymbolicValueError|DispatchError|OpConversionFailure"
     "|Unsupported operation of type|SpecViolationError|load method forward, error: 0x:14"
-    "|Lowering not found|NotImplementedError"
+    "|Lowering not found|failed to legalize operation|NotImplementedError"
 )
 """By which a converter says, in the name of an exception or its text, that it has no such call.
 
 The first three are of torch.onnx, two of OpenVINO, two of ExecuTorch (0x14: a kernel is missing),
-the others of litert-torch and onnx2torch."""
+two of litert-torch, and the last of onnx2torch."""
 
 Run = Callable[[Sequence[Array]], Outputs]
 
