@@ -14,11 +14,15 @@ import torch
 from ai_edge_litert.interpreter import Interpreter
 from ai_edge_litert.schema_py_generated import BuiltinOperator, ModelT, Padding, TensorType
 
+from conformance.backends.answer import error_line
 from conformance.backends.engines.litert_backend import KERNELS
+from conformance.errors import Unsupported
 from conformance.operators import evaluate
 from conformance.routes.program import Program, Run
 from conformance.vector import Array, Outputs
 
+_NO_KERNEL = "unsupported kernel data type"
+"""What the interpreter says of an operation that it has, of a type that it has not."""
 _NAMES: Mapping[int, str] = {
     code: name for name, code in vars(BuiltinOperator).items() if isinstance(code, int)
 }
@@ -36,7 +40,12 @@ def exported(module: torch.nn.Module, tensors: tuple[torch.Tensor, ...], engine:
         )
         names = (f"args_{place}" for place in range(len(inputs)))
         given = map(np.ascontiguousarray, inputs)
-        outputs = interpreter.get_signature_runner()(**dict(zip(names, given, strict=True)))
+        try:
+            outputs = interpreter.get_signature_runner()(**dict(zip(names, given, strict=True)))
+        except RuntimeError as error:
+            if _NO_KERNEL in str(error):
+                raise Unsupported(error_line(error)) from None
+            raise
         return tuple(np.array(outputs[name]) for name in sorted(outputs))
 
     read = ModelT.InitFromPackedBuf(model)
