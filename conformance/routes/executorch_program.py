@@ -7,6 +7,7 @@ from functools import cache, partial
 from operator import getitem
 from typing import Any
 
+import numpy as np
 import torch
 from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
 from executorch.exir import to_edge, to_edge_transform_and_lower
@@ -29,7 +30,7 @@ def exported(module: torch.nn.Module, tensors: tuple[torch.Tensor, ...], engine:
         edge = to_edge(aten)
     nodes = "; ".join(_in_words(edge.exported_program().graph_module))
     emitted = edge.to_executorch().buffer
-    _method(emitted)  # refuses it if a kernel is missing
+    Runtime.get().load_program(emitted).load_method("forward")  # refused if a kernel is missing
 
     @cache
     def undelegated() -> Any:
@@ -39,14 +40,16 @@ def exported(module: torch.nn.Module, tensors: tuple[torch.Tensor, ...], engine:
         return rightly(partial(outputs_by, undelegated()))(inputs)
 
     def run(inputs: Sequence[Array]) -> Outputs:
-        return outputs_by(lambda *given: _method(emitted).execute(given), inputs)
+        # A program was exported for cells in C order, and reads others as if they were.
+        return outputs_by(partial(_executed, emitted), [*map(np.ascontiguousarray, inputs)])
 
     return Program(nodes, run, computed, "PyTorch")
 
 
-def _method(emitted: bytes) -> Any:
-    """Return what executes a program, in memory of its own: calls may be of threads."""
-    return Runtime.get().load_program(emitted).load_method("forward")
+def _executed(emitted: bytes, *tensors: torch.Tensor) -> Any:
+    """Execute a program in memory of its own: calls may be of threads."""
+    program = Runtime.get().load_program(emitted)  # which its method does not keep
+    return program.load_method("forward").execute(tensors)
 
 
 def _in_words(module: Any) -> Iterator[str]:
