@@ -61,4 +61,4 @@ def _in_words(module: Any) -> Iterator[str]:
             yield f"{lowered.backend_id}({'; '.join(within)})"
         elif node.op == "call_function" and node.target not in _NO_STEP:
             given = (repr(each) for each in node.args if not isinstance(each, torch.fx.Node))
-            yield f"{node.target}({', '.join(given)})"
+            yield f"{node.target.__name__}({', '.join(given)})"

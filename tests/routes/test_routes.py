@@ -67,10 +67,12 @@ def test_a_node_of_onnx_is_imported_and_another_document_is_none():
 
 
 executorch = pytest.mark.needs_engine("torch", "executorch")
+imports = pytest.mark.filterwarnings("ignore")  # of what these packages import
 PAIR = np.array([[[[np.nan, 1]]]], np.float32)
 
 
 @executorch
+@imports
 @pytest.mark.parametrize("into", ["portable", "xnnpack"])
 def test_executorch_averages_as_the_document_says(into):
     backend = load_backend(f"torch:via=executorch,into={into}")
@@ -80,6 +82,7 @@ def test_executorch_averages_as_the_document_says(into):
 
 
 @executorch
+@imports
 def test_an_operator_that_executorch_lacks_is_unsupported():
     """One is none of its dialect, of the other it has no kernel."""
     backend = load_backend("torch:via=executorch")
@@ -90,6 +93,7 @@ def test_an_operator_that_executorch_lacks_is_unsupported():
 
 
 @executorch
+@imports
 def test_a_kernel_of_executorch_departs(capsys):
     """XNNPACK loses the infinities of an average."""
     cells = np.array([[[[np.inf, -np.inf, 1, 1]]]], np.float32)
@@ -101,6 +105,7 @@ def test_a_kernel_of_executorch_departs(capsys):
 
 
 @pytest.mark.needs_engine("torch", "litert_torch", "ai_edge_litert")
+@imports
 def test_litert_torch_emits_operations_of_litert(capsys):
     """Its indices of maxima are zeros."""
     backend = load_backend("torch:via=litert")
