@@ -14,7 +14,7 @@ from executorch.exir import to_edge, to_edge_transform_and_lower
 from executorch.exir.delegate import executorch_call_delegate
 from executorch.runtime import Runtime
 
-from conformance.routes.program import Program
+from conformance.routes.program import Program, converting
 from conformance.routes.torch_program import outputs_by, rightly
 from conformance.vector import Array, Outputs
 
@@ -34,7 +34,8 @@ def exported(module: torch.nn.Module, tensors: tuple[torch.Tensor, ...], engine:
 
     @cache
     def undelegated() -> Any:
-        return to_edge(aten).exported_program().module()
+        with converting():
+            return to_edge(aten).exported_program().module()
 
     def computed(inputs: Sequence[Array]) -> Outputs:
         return rightly(partial(outputs_by, undelegated()))(inputs)
