@@ -111,7 +111,9 @@ def test_litert_torch_emits_operations_of_litert(capsys):
     backend = load_backend("torch:via=litert")
     values, indices = backend("PyTorch-max_pool2d", [CELLS], {"kernel_size": [2, 2]})
     assert (values.tolist(), indices.dtype) == ([[[[4]]]], np.int64)
-    assert "MAX_POOL_2D(" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "MAX_POOL_2D(" in said
+    assert "the converter departs: computed as LiteRT says" in said
 
 
 @pytest.mark.needs_engine("onnx", "torch", "onnx2torch")
