@@ -66,11 +66,13 @@ _CONVERTERS: Mapping[str, _Converter] = {
 class TorchRoute:
     """A route from torch, `via` a converter `into` an engine that takes what it emits.
 
-    That is "" for the first of those of the converter.
+    That is "" for the first of those of the converter. A maximum is exported without its `indices`
+    where these are false: an engine may have another kernel for it then.
     """
 
     via: str = "onnx"
     into: str = ""
+    indices: bool = True
 
     def __post_init__(self) -> None:
         """Raise ValueError for a route that there is not."""
@@ -83,7 +85,8 @@ class TorchRoute:
         """Compute one case; Unsupported for other documents than PyTorch's, and gradients."""
         converter = _CONVERTERS[self.via]
         converter.load()
-        name, given = function_of(known_operator(operator, "PyTorch"), inputs, attributes)
+        definition = known_operator(operator, "PyTorch")
+        name, given = function_of(definition, inputs, attributes, with_indices=self.indices)
         lacking = [each.dtype for each in inputs if each.dtype.name not in converter.types]
         if lacking:
             raise Unsupported(f"{lacking[0]}: no engine of this route takes it")

@@ -32,6 +32,13 @@ def test_the_exporter_of_torch_drops_a_divisor(capsys):
 
 
 @torch
+@pytest.mark.parametrize(("indices", "outputs"), [("true", 2), ("false", 1)])
+def test_maxima_are_exported_with_their_indices_or_without(indices, outputs):
+    backend = load_backend(f"torch:via=onnx-script,indices={indices}")
+    assert len(backend("PyTorch-max_pool2d", [CELLS], {"kernel_size": [2, 2]})) == outputs
+
+
+@torch
 @pytest.mark.parametrize("operator", ["MaxPool-1", "PyTorch-max_pool2d-backward"])
 def test_a_route_takes_the_documents_of_its_source_alone(operator):
     inputs = [CELLS] * (2 if operator.endswith("backward") else 1)
@@ -102,6 +109,16 @@ def test_a_kernel_of_executorch_departs(capsys):
     said = capsys.readouterr().out
     assert said.startswith("emitted: XnnpackBackend(aten.avg_pool2d.default([1, 4]")
     assert "the engine departs: computed as PyTorch says, these nodes conform" in said
+
+
+@executorch
+@imports
+def test_xnnpack_takes_maxima_without_indices(capsys):
+    """A NaN before a number is lost there, which the document allows, but not as -inf."""
+    backend = load_backend("torch:via=executorch,into=xnnpack,indices=false")
+    (result,) = backend("PyTorch-max_pool2d", [PAIR], {"kernel_size": [1, 2]})
+    assert result.tolist() == [[[[-np.inf]]]]
+    assert "XnnpackBackend(" in capsys.readouterr().out
 
 
 @pytest.mark.needs_engine("torch", "litert_torch", "ai_edge_litert")
