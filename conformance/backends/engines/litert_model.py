@@ -12,7 +12,8 @@ from conformance.errors import Unsupported
 from conformance.vector import Array
 
 # Numbers of the schema of models, version 3.
-_OPERATIONS = {"LiteRT-AVERAGE_POOL_2D": 1, "LiteRT-MAX_POOL_2D": 17}
+OPERATIONS = {"LiteRT-AVERAGE_POOL_2D": 1, "LiteRT-MAX_POOL_2D": 17}
+"""Those of LiteRT's documents, and their numbers in a model."""
 _TYPES = {"float32": 0, "uint8": 3, "int16": 7, "int8": 9}
 _PADDINGS = {"SAME": 0, "VALID": 1}
 _ACTIVATIONS = {"NONE": 0, "RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3}
@@ -32,12 +33,12 @@ def model_of(
     Unsupported for an operator of another document, or another type; KeyError for a word that the
     schema does not have, TypeError for what is no integer.
     """
-    if operator not in _OPERATIONS:
+    if operator not in OPERATIONS:
         raise Unsupported(f"operator {operator}: it is none of LiteRT's documents")
     if data.dtype.name not in _TYPES:
         raise Unsupported(f"{data.dtype}: no type of the operation")
     new = _Tables()
-    dtype, code = data.dtype.name, _OPERATIONS[operator]
+    dtype, code = data.dtype.name, OPERATIONS[operator]
     integers = {}
     if dtype != "float32":
         scale, zero_point = attributes.get("scale", 1), attributes.get("zero_point", 0)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from tflite_micro import runtime
 
-from conformance.backends.engines.litert_model import model_of
+from conformance.backends.engines.litert_model import OPERATIONS, model_of
 from conformance.errors import Unsupported
 from conformance.vector import Array
 
@@ -26,6 +26,8 @@ _KEYS = (("filter_height", "stride_h"), ("filter_width", "stride_w"))
 def backend(operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
     """Compute one case; Unsupported for an operator of another document, or another type."""
     data = np.ascontiguousarray(inputs[0])
+    if operator not in OPERATIONS:
+        raise Unsupported(f"operator {operator}: it is none of LiteRT's documents")
     if data.dtype == np.uint8:
         raise Unsupported("uint8: its pools say that they do not support this type")
     shape = _output_shape(data.shape, attributes)
