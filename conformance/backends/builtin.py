@@ -71,8 +71,8 @@ class Builtin:
     def load(self, options: str = "") -> Backend:
         """Import the adapter and return its backend, made with `options` ("NAME=VALUE,...").
 
-        Raises UsageError if that fails, an option is unknown, or the backend that the options
-        make cannot take the maximum of one float32.
+        Raises UsageError if that fails, an option is unknown, or a route or the backend that the
+        options make cannot take the maximum of one float32.
         """
         if not self.installed:
             packages = " ".join(self.missing)
@@ -84,10 +84,10 @@ class Builtin:
         if not is_found(name):
             raise UsageError(f"backend {self.name!r} is the source of no route: it takes no via")
         module = guarded_import(self.name, name, lambda: importlib.import_module(name))
-        if not options:
+        if not options and self.name not in _ROUTES:
             return cast("Backend", module.backend)
-        text = f"{self.name}:{options}"
-        backend = with_options(text, module.backend, options)
+        text = f"{self.name}:{options}".rstrip(":")
+        backend = with_options(text, module.backend, options) if options else module.backend
         try:
             _call_once(backend)
         except Exception as error:
@@ -102,6 +102,7 @@ _DISTRIBUTIONS = {
     "iree.runtime": "iree-base-runtime",
     "mlx": "mlx[cpu]",
     "paddle": "paddlepaddle",
+    "tflite_micro": "tflite-micro",
     "tosa_reference_model": "tosa-tools",
     "tvm": "apache-tvm",
 }
@@ -117,7 +118,7 @@ _BUILTINS = (
         ("onnxruntime", "onnx"),
         "the pooling operators of ONNX Runtime, on the CPU",
     ),
-    Builtin("onnx", ("onnx", "openvino"), "models of one ONNX node, imported by OpenVINO"),
+    Builtin("onnx", ("onnx",), "models of one ONNX node, through an importer"),
     Builtin("onnx-reference", ("onnx",), "the reference evaluator of the package onnx"),
     Builtin("jax", ("jax",), "reduce_window of jax.lax, compiled by XLA for the default device"),
     Builtin("paddle", ("paddle",), "the pooling functions of paddle.nn.functional, on the CPU"),
@@ -130,6 +131,11 @@ _BUILTINS = (
         "litert",
         ("ai_edge_litert", "flatbuffers"),
         "AVERAGE_POOL_2D and MAX_POOL_2D of LiteRT's interpreter, on the CPU",
+    ),
+    Builtin(
+        "tflite-micro",
+        ("tflite_micro", "flatbuffers"),
+        "AVERAGE_POOL_2D and MAX_POOL_2D of LiteRT for microcontrollers, on the CPU",
     ),
     Builtin("tvm", ("tvm",), "the pooling operators of TVM's Relax, compiled by LLVM"),
     Builtin(

@@ -27,7 +27,11 @@ class FunctionModule(torch.nn.Module):  # type: ignore[misc]
 
 
 def function_of(
-    operator: Operator, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    operator: Operator,
+    inputs: Sequence[Array],
+    attributes: Mapping[str, Any],
+    *,
+    with_indices: bool = True,
 ) -> tuple[str, dict[str, Any]]:
     """Return the function that an operator is, and its keywords.
 
@@ -35,4 +39,4 @@ def function_of(
     """
     if operator.publisher != "PyTorch" or operator.is_gradient:
         raise Unsupported(f"operator {operator.name}: it is no function of PyTorch's documents")
-    return own_call(operator, inputs, attributes)
+    return own_call(operator, inputs, attributes, with_indices=with_indices)

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, defs, helper
+from onnx import ModelProto, defs, helper, load_from_string
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
 from conformance.operators import OPERATORS, evaluate
 from conformance.routes.program import Program, Run
 from conformance.vector import Array, Outputs, outputs_of
+
+
+def exported(
+    module: Any, tensors: Sequence[Any], engine: str, *, dynamo: bool, opset: int
+) -> Program:
+    """Return what torch.onnx.export makes of a module of torch, as a program of an engine."""
+    from torch.onnx import export  # noqa: PLC0415 - another source may be without it
+
+    written = io.BytesIO()
+    export(module, tuple(tensors), written, dynamo=dynamo, opset_version=opset, verbose=False)
+    return program_of(load_from_string(written.getvalue()), engine)
 
 
 def program_of(model: ModelProto, engine: str) -> Program:

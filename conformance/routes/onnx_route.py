@@ -1,14 +1,15 @@
 """Calls of ONNX's documents as a model of one node, through a converter: routes from ONNX.
 
-`onnx:via=openvino`, which `backend` is, has OpenVINO import each model, and runs it on its CPU.
-Nodes are those of opset 22; `graph` is one of `onnx_graph` around each.
+`onnx:via=openvino`, which `backend` is, has OpenVINO import each model, and runs it on its CPU;
+`onnx:via=onnx2torch` makes a module of torch of it. `graph` is one of `onnx_graph` around a node.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from conformance.backends.engines.engine import known_operator
@@ -19,7 +20,12 @@ from conformance.errors import Unsupported
 from conformance.routes.program import Program, converting
 from conformance.vector import Array, Outputs
 
-_OPSET = 22
+_CONVERTERS = {
+    "openvino": ("openvino_program", 22),
+    # The last opset in which it has pools.
+    "onnx2torch": ("onnx2torch_program", 18),
+}
+"""The module of routes whose `imported` a converter is, and the opset of its nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,27 +44,20 @@ class OnnxRoute:
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Array | Outputs:
         """Compute one case; Unsupported for other documents than those of ONNX."""
+        module, opset = _CONVERTERS[self.via]
+        imported = import_module(f"conformance.routes.{module}").imported
         definition = known_operator(operator, "ONNX")
         if definition.family != "onnx" or definition.is_gradient:
             raise Unsupported(f"operator {operator}: this route is of ONNX's documents")
-        model = model_of(definition, inputs, attributes, _OPSET)
-        program = _program(self.via, around(model, self.graph), GRAPHS[self.graph].beside)
+        model = model_of(definition, inputs, attributes, opset)
+        program = _program(imported, around(model, self.graph), GRAPHS[self.graph].beside)
         return program.answer(operator, inputs, attributes)
 
 
-def _by_openvino(model: bytes, beside: int) -> Program:
-    import openvino  # noqa: PLC0415 - another route may be without it
-
-    from conformance.routes.openvino_program import program_of  # noqa: PLC0415
-
-    return program_of(openvino.Core().read_model(model), beside)
-
-
-_CONVERTERS = {"openvino": _by_openvino}
 backend = OnnxRoute()
 
 
 @lru_cache(maxsize=256)
-def _program(via: str, model: bytes, beside: int) -> Program:
+def _program(imported: Callable[[bytes, int], Program], model: bytes, beside: int) -> Program:
     with converting():
-        return _CONVERTERS[via](model, beside)
+        return imported(model, beside)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import openvino
+
 from conformance.backends.engines.openvino_backend import TYPES, array_of, compiled, tensor_of
 from conformance.errors import Unsupported
 from conformance.routes.program import Program
@@ -15,11 +17,18 @@ _TYPES = {dtype.name for dtype in TYPES} - {"bfloat16"}
 _NO_STEP = {"Parameter", "Constant", "Result"}
 
 
-def program_of(model: Any, beside: int = 0) -> Program:
-    """Return a model as a program; Unsupported for types that the CPU computes in a smaller one.
+def exported(module: Any, tensors: Any, _engine: str) -> Program:
+    """Return what OpenVINO makes of a module of torch, as a program."""
+    return _program_of(openvino.convert_model(module, example_input=tensors))
 
-    Its last outputs, so many as are `beside`, are left out.
-    """
+
+def imported(model: bytes, beside: int) -> Program:
+    """Return a model of ONNX as a program; its last outputs, as many as `beside`, are left out."""
+    return _program_of(openvino.Core().read_model(model), beside)
+
+
+def _program_of(model: Any, beside: int = 0) -> Program:
+    """Return a model as a program; Unsupported for types that the CPU computes in a smaller one."""
     nodes = [node for node in model.get_ordered_ops() if node.get_type_name() not in _NO_STEP]
     made = compiled(model)
 

@@ -18,11 +18,13 @@ from conformance.vector import Array, Case, Outputs
 
 _REFUSALS = re.compile(
     "UnsupportedOperatorError|SymbolicValueError|DispatchError|OpConversionFailure"
-    "|Unsupported operation of type"
+    "|Unsupported operation of type|SpecViolationError|load method forward, error: 0x:14"
+    "|Lowering not found|failed to legalize operation|NotImplementedError"
 )
 """By which a converter says, in the name of an exception or its text, that it has no such call.
 
-The first three are of torch.onnx, the others of OpenVINO."""
+The first three are of torch.onnx, two of OpenVINO, two of ExecuTorch (0x14: a kernel is missing),
+two of litert-torch, and the last of onnx2torch."""
 
 Run = Callable[[Sequence[Array]], Outputs]
 
@@ -31,12 +33,14 @@ Run = Callable[[Sequence[Array]], Outputs]
 class Program:
     """What a converter emitted: `run` has an engine compute it, `nodes` are it in words.
 
-    `rightly` computes it as the document of its nodes says, None where nothing here does.
+    `rightly` computes it as the document of its nodes says, which is of `publisher`, None where
+    nothing here does.
     """
 
     nodes: str
     run: Run
     rightly: Run | None = None
+    publisher: str = "ONNX"
 
     def answer(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -66,11 +70,12 @@ class Program:
             return words
         try:
             right: Outputs | None = self.rightly(vector.case.inputs)
-        except InvalidCase:
+        except Exception:  # noqa: BLE001 - what computes the other nodes has exceptions of its own
             right = None
+        how = f"computed as {self.publisher} says, these nodes"
         if accepts(vector, right):
-            return f"{words}\nthe engine departs: computed as ONNX says, these nodes conform"
-        return f"{words}\nthe converter departs: computed as ONNX says, these nodes do not conform"
+            return f"{words}\nthe engine departs: {how} conform"
+        return f"{words}\nthe converter departs: {how} do not conform"
 
 
 def _say(words: str) -> None:

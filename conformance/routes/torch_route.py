@@ -4,89 +4,95 @@ A program depends on the function, its keywords, and the types and shapes of its
 ones are kept, so that calls alike but for their values are converted once.
 """
 
-# ruff: noqa: PLC0415 - the converters of other routes need not be installed
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
-import onnx
-import torch
 
 from conformance.backends.engines.engine import frozen, known_operator
 from conformance.backends.engines.torch_backend import tensor_of
 from conformance.backends.options import check_known
 from conformance.dtypes import INTEGERS
 from conformance.errors import Unsupported
-from conformance.routes import onnx_program
 from conformance.routes.function_module import FunctionModule, function_of
-from conformance.routes.onnx_program import ENGINES
 from conformance.routes.program import Program, converting
 from conformance.vector import Array, Outputs
 
-_BY_ONNX = {"float16", "float32", "float64", *INTEGERS}
-_TYPES = {
-    "onnx": _BY_ONNX,
-    "onnx-script": _BY_ONNX,
-    "openvino": {"float16", "float32", "int8", "uint8", "int32", "int64"},
-}
-"""Types of tensors that can be handed to the engines of a route, by its converter."""
-Tensors = tuple[torch.Tensor, ...]
+_ONNX_ENGINES = ("onnxruntime", "onnx-reference")
+_ONNX_TYPES = frozenset({"float16", "float32", "float64", *INTEGERS})
 
 
-def _by_onnx(*, dynamo: bool, opset: int) -> Callable[[FunctionModule, Tensors, str], Program]:
-    def converted(module: FunctionModule, tensors: Tensors, engine: str) -> Program:
-        written = io.BytesIO()
-        torch.onnx.export(
-            module, tensors, written, dynamo=dynamo, opset_version=opset, verbose=False
-        )
-        return onnx_program.program_of(onnx.load_from_string(written.getvalue()), engine)
+@dataclass(frozen=True, slots=True)
+class _Converter:
+    """A converter: the module of routes whose `exported` it is, and what runs what it emits.
 
-    return converted
+    Tensors of the `types` can be handed to the engines, of which the first is the default.
+    """
 
+    module: str
+    engines: tuple[str, ...]
+    types: frozenset[str]
+    options: Mapping[str, Any] = field(default_factory=dict)
 
-def _by_openvino(module: FunctionModule, tensors: Tensors, _engine: str) -> Program:
-    import openvino
-
-    from conformance.routes.openvino_program import program_of
-
-    return program_of(openvino.convert_model(module, example_input=tensors))
+    def load(self) -> Any:
+        """Import the module, which raises where a package of the converter is missing."""
+        return import_module(f"conformance.routes.{self.module}")
 
 
-_CONVERTERS: Mapping[str, Callable[[FunctionModule, Tensors, str], Program]] = {
+_CONVERTERS: Mapping[str, _Converter] = {
     # 22 is that of the documents here; the older exporter ends at 20.
-    "onnx": _by_onnx(dynamo=True, opset=22),
-    "onnx-script": _by_onnx(dynamo=False, opset=20),
-    "openvino": _by_openvino,
+    "onnx": _Converter("onnx_program", _ONNX_ENGINES, _ONNX_TYPES, {"dynamo": True, "opset": 22}),
+    "onnx-script": _Converter(
+        "onnx_program", _ONNX_ENGINES, _ONNX_TYPES, {"dynamo": False, "opset": 20}
+    ),
+    "openvino": _Converter(
+        "openvino_program",
+        ("openvino",),
+        frozenset({"float16", "float32", "int8", "uint8", "int32", "int64"}),
+    ),
+    "executorch": _Converter(
+        "executorch_program", ("portable", "xnnpack"), _ONNX_TYPES | {"bfloat16"}
+    ),
+    "litert": _Converter("litert_program", ("default", "builtin", "reference"), _ONNX_TYPES),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class TorchRoute:
-    """A route from torch, `via` a converter `into` an engine that takes what it emits."""
+    """A route from torch, `via` a converter `into` an engine that takes what it emits.
+
+    That is "" for the first of those of the converter. A maximum is exported without its `indices`
+    where these are false: an engine may have another kernel for it then.
+    """
 
     via: str = "onnx"
-    into: str = "onnxruntime"
+    into: str = ""
+    indices: bool = True
 
     def __post_init__(self) -> None:
         """Raise ValueError for a route that there is not."""
         check_known(self.via, _CONVERTERS)
-        check_known(self.into, ENGINES)
+        check_known(self.into, ("", *_CONVERTERS[self.via].engines))
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
     ) -> Outputs:
         """Compute one case; Unsupported for other documents than PyTorch's, and gradients."""
-        name, given = function_of(known_operator(operator, "PyTorch"), inputs, attributes)
-        lacking = [each.dtype for each in inputs if each.dtype.name not in _TYPES[self.via]]
+        converter = _CONVERTERS[self.via]
+        converter.load()
+        definition = known_operator(operator, "PyTorch")
+        name, given = function_of(definition, inputs, attributes, with_indices=self.indices)
+        lacking = [each.dtype for each in inputs if each.dtype.name not in converter.types]
         if lacking:
             raise Unsupported(f"{lacking[0]}: no engine of this route takes it")
         types = tuple((each.dtype, each.shape) for each in inputs)
-        program = _program(self.via, self.into, name, frozen(given), types)
+        engine = self.into or converter.engines[0]
+        program = _program(self.via, engine, name, frozen(given), types)
         return program.answer(operator, inputs, attributes)
 
 
@@ -96,12 +102,15 @@ backend = TorchRoute()
 @lru_cache(maxsize=256)
 def _program(
     via: str,
-    into: str,
+    engine: str,
     name: str,
     given: tuple[tuple[str, Any], ...],
     inputs: tuple[tuple[np.dtype[Any], tuple[int, ...]], ...],
 ) -> Program:
     keywords = {key: list(value) if isinstance(value, tuple) else value for key, value in given}
     tensors = tuple(tensor_of(np.zeros(shape, dtype)) for dtype, shape in inputs)
+    converter = _CONVERTERS[via]
+    module = FunctionModule(name, keywords)
     with converting():
-        return _CONVERTERS[via](FunctionModule(name, keywords), tensors, into)
+        program: Program = converter.load().exported(module, tensors, engine, **converter.options)
+    return program

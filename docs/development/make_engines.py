@@ -34,7 +34,7 @@ PARTS: tuple[tuple[Tier, tuple[str, ...]], ...] = (
         "standard",
         (
             *("torch", "openvino", "onnxruntime", "onnx-reference"),
-            *("paddle", "ncnn", "tensorflow", "mnn", "mlx", "litert"),
+            *("paddle", "ncnn", "tensorflow", "mnn", "mlx", "litert", "tflite-micro"),
             *("tract", "tosa-reference", "opencv", "keras"),
         ),
     ),

@@ -21,7 +21,7 @@ from conformance.backends.engines.litert_model import model_of
 from conformance.errors import UsageError
 from conformance.vector import Array
 
-_KERNELS = {
+KERNELS = {
     "default": OpResolverType.AUTO,
     "builtin": OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
     "reference": OpResolverType.BUILTIN_REF,
@@ -36,8 +36,8 @@ class LiteRT:
 
     def __post_init__(self) -> None:
         """Raise UsageError for other kernels."""
-        if self.kernels not in _KERNELS:
-            raise UsageError(f"kernels={self.kernels}: there are {', '.join(_KERNELS)}")
+        if self.kernels not in KERNELS:
+            raise UsageError(f"kernels={self.kernels}: there are {', '.join(KERNELS)}")
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -46,7 +46,7 @@ class LiteRT:
         data = inputs[0]
         interpreter = Interpreter(
             model_content=model_of(operator, data, attributes),
-            experimental_op_resolver_type=_KERNELS[self.kernels],
+            experimental_op_resolver_type=KERNELS[self.kernels],
         )
         interpreter.allocate_tensors()
         interpreter.set_tensor(0, np.ascontiguousarray(data))

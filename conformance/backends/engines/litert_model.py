@@ -12,7 +12,8 @@ from conformance.errors import Unsupported
 from conformance.vector import Array
 
 # Numbers of the schema of models, version 3.
-_OPERATIONS = {"LiteRT-AVERAGE_POOL_2D": 1, "LiteRT-MAX_POOL_2D": 17}
+OPERATIONS = {"LiteRT-AVERAGE_POOL_2D": 1, "LiteRT-MAX_POOL_2D": 17}
+"""Those of LiteRT's documents, and their numbers in a model."""
 _TYPES = {"float32": 0, "uint8": 3, "int16": 7, "int8": 9}
 _PADDINGS = {"SAME": 0, "VALID": 1}
 _ACTIVATIONS = {"NONE": 0, "RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3}
@@ -20,25 +21,31 @@ _OF_POOLS = 5
 """What the options of an operation are: those of pools."""
 
 
-def model_of(operator: str, data: Array, attributes: Mapping[str, Any]) -> bytes:
+def model_of(
+    operator: str,
+    data: Array,
+    attributes: Mapping[str, Any],
+    output_shape: Sequence[int] = (1, 1, 1, 1),
+) -> bytes:
     """Return a model of one operation, from tensor 0 to tensor 1.
 
+    `output_shape` matters to an interpreter that does not find it out, as that of LiteRT does.
     Unsupported for an operator of another document, or another type; KeyError for a word that the
     schema does not have, TypeError for what is no integer.
     """
-    if operator not in _OPERATIONS:
+    if operator not in OPERATIONS:
         raise Unsupported(f"operator {operator}: it is none of LiteRT's documents")
     if data.dtype.name not in _TYPES:
         raise Unsupported(f"{data.dtype}: no type of the operation")
     new = _Tables()
-    dtype, code = data.dtype.name, _OPERATIONS[operator]
+    dtype, code = data.dtype.name, OPERATIONS[operator]
     integers = {}
     if dtype != "float32":
         scale, zero_point = attributes.get("scale", 1), attributes.get("zero_point", 0)
         integers = {4: new.table({2: new.floats(scale), 3: new.longs(zero_point)})}
     tensors = [
         new.table({0: new.ints(*shape), 1: _Byte(_TYPES[dtype]), **integers})
-        for shape in (data.shape, (1, 1, 1, 1))  # the interpreter finds out the second
+        for shape in (data.shape, output_shape)
     ]
     options = new.table(
         {

@@ -184,11 +184,12 @@ def _call(pool: Callable[..., Any], arguments: tuple[Any, ...], tensor: torch.Te
 def _returned(result: torch.Tensor | tuple[torch.Tensor, ...]) -> Array | Outputs:
     """Return arrays that share the memory of a result, if that is on the CPU."""
     if isinstance(result, tuple):
-        return tuple(_array(tensor) for tensor in result)
-    return _array(result)
+        return tuple(array_of(tensor) for tensor in result)
+    return array_of(result)
 
 
-def _array(result: torch.Tensor) -> Array:
+def array_of(result: torch.Tensor) -> Array:
+    """Return an array that shares the memory of a tensor, if that is on the CPU."""
     result = result.cpu()
     if result.dtype is torch.bfloat16:
         bits: Array = result.view(torch.int16).numpy()

@@ -206,6 +206,7 @@ def test_unpooling_of_torch(engine):
     "ncnn",
     "tinygrad",
     "litert",
+    "tflite-micro",
     "mlx",
     "iree",
     "tract",
