@@ -11,7 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from conformance.cases.sweep import levels
-from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, build, case_of_axes, plain_type
+from conformance.cases.sweep.sweep_model import (
+    CaseSpec,
+    Geometry,
+    build,
+    case_of_axes,
+    plain_type,
+    required_words,
+)
 from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 from conformance.vector import Array
@@ -143,7 +150,7 @@ def _padded_otherwise(operator: Operator, dtype: str) -> tuple[CaseSpec, CaseSpe
             [Axis(size, 3, 2)] * 2,
             "",
             dtype=dtype,
-            words={"auto_pad": "same_upper"},
+            words=required_words(operator) | {"auto_pad": "same_upper"},
             roles=_ROLES,
             tags=tags,
         )
