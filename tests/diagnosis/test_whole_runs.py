@@ -47,6 +47,10 @@ UNENFORCED = (
     "a call accepted that breaks the rule that the stride divides what the first window can slide"
 )
 TOO_FEW = "a list of more or fewer pads than spatial axes accepted"
+AXIS_BEFORE = (
+    "the divisor of a window made from its cells in the input, that of the axis before in place of "
+    "that of the last"
+)
 ROWS = {
     "float64-as-float32": (
         floats_as_float32,
@@ -72,6 +76,16 @@ ROWS = {
         faulty(fault_named("strides-reversed")),
         ("MaxPool-1", "PyTorch-max_pool2d", "TOSA-MAX_POOL2D"),
         "every stride taken as that of the axis in reverse order",
+    ),
+    "sums-in-their-own-type": (
+        faulty(fault_named("integers-summed-in-own-type")),
+        ("TOSA-AVG_POOL2D", "LiteRT-AVERAGE_POOL_2D"),
+        "sums of integers kept in their own type",
+    ),
+    "an-axis-twice-in-the-divisor": (
+        faulty(by_words()[AXIS_BEFORE]),
+        ("AvgPool-1", "PyTorch-avg_pool3d"),
+        AXIS_BEFORE,
     ),
     "a-rule-that-is-not-enforced": (
         faulty(by_words()[UNENFORCED]),
