@@ -1,7 +1,7 @@
 """Calls of ONNX's documents as a model of one node, through a converter: routes from ONNX.
 
 `onnx:via=openvino`, which `backend` is, has OpenVINO import each model, and runs it on its CPU.
-Nodes are those of opset 22; `graph` is one of `onnx_graph` around each.
+Nodes are those of the opset of their documents; `graph` is one of `onnx_graph` around each.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ from typing import Any
 
 from conformance.backends.engines.engine import known_operator
 from conformance.backends.engines.onnx_graph import GRAPHS, around
-from conformance.backends.engines.onnx_node import model_of
+from conformance.backends.engines.onnx_node import LATEST, model_of
 from conformance.backends.options import check_known
 from conformance.errors import Unsupported
 from conformance.routes.program import Program, converting
 from conformance.vector import Array, Outputs
-
-_OPSET = 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,7 @@ class OnnxRoute:
         definition = known_operator(operator, "ONNX")
         if definition.family != "onnx" or definition.is_gradient:
             raise Unsupported(f"operator {operator}: this route is of ONNX's documents")
-        model = model_of(definition, inputs, attributes, _OPSET)
+        model = model_of(definition, inputs, attributes, LATEST)
         program = _program(self.via, around(model, self.graph), GRAPHS[self.graph].beside)
         return program.answer(operator, inputs, attributes)
 
