@@ -1,17 +1,21 @@
-"""Chooses vectors of older versions of a document: `python benchmarks/choose_older.py`.
+"""Chooses vectors of older versions of a document: `python -m benchmarks.choose_older`.
 
-They are cases of the newest version's vectors, small ones: those with other answers in the older
-version, a few of each set of clauses and kind of answer; those of the smoke tier; and others,
-evenly spread. Writes their numbers into the list that the suite reads; about a minute.
+They are cases of the newest version's vectors: those with other answers in the older version, a few
+of each set of clauses and kind of answer; those of the smoke tier; then one for each fault of the
+catalogue that these miss, and others, evenly spread. Writes their numbers into the list that the
+suite reads; about a quarter of an hour.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from benchmarks.choose_smoke import caught
+from conformance.api.strength import cells_of
+from conformance.faults import CATALOGUE
 from conformance.operators import OPERATORS, Operator, vector_of
 from conformance.vector import Vector
 from conformance.vectorfile import VectorFile, open_vectors
@@ -22,61 +26,98 @@ MOST, MOST_OF_PLANES = 300, 80
 """Vectors of an older version, and of one that pools whole planes, at most."""
 SHARE = 0.2
 """Of those, so many have other answers than the newest version, at most."""
-OUTCOMES = 12
-"""Outcomes of such a vector, at most: they are computed when it is read."""
-CELLS = 800
-"""Elements of their inputs, at most."""
+CELLS, OUTCOMES = 800, 12
+"""Elements of inputs, and outcomes, of vectors that are computed when they are read, at most."""
 
 
-def candidates(file: VectorFile, operator: Operator) -> Iterator[tuple[int, Vector, Vector]]:
-    """Yield the small vectors of a file that a version has: number, in the newest and in that."""
-    seen = set()
-    for number, vector in enumerate(file):
-        case = case_of_older(vector.case, operator)
-        if case is None or sum(array.size for array in case.inputs) > CELLS:
-            continue
-        arrays = (array.tobytes() for array in case.inputs)
-        key = (json.dumps(case.attributes, sort_keys=True), case.data.shape, *arrays)
-        if key not in seen:
-            seen.add(key)
-            yield number, vector, vector_of(case)
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidate:
+    """Vector `number` of the newest version, and as an older one has it.
+
+    It is `anew` if what is stored is not what the older version says, whatever for.
+    """
+
+    number: int
+    newest: Vector
+    older: Vector
+    anew: bool
+
+    @property
+    def listed(self) -> str:
+        """How it is listed."""
+        return f"{self.number}{ANEW * self.anew}"
+
+    @property
+    def has_other_answers(self) -> bool:
+        """Whether the first output differs, whatever the readings are called by which it does."""
+        return _answers(self.newest) != _answers(self.older)
 
 
-def answers(vector: Vector) -> set[tuple[object, ...]]:
-    """Return what is right of the first output, whatever the readings are called by which it is."""
+def _answers(vector: Vector) -> set[tuple[object, ...]]:
     values = {("values", value.outputs[0].values.tobytes()) for value in vector.values}
     return values | {(outcome.kind,) for outcome in vector.outcomes}
 
 
-def in_turn(groups: Iterable[Sequence[int]]) -> list[int]:
+def candidates(file: VectorFile, operator: Operator) -> Iterator[Candidate]:
+    """Yield the vectors of a file that a version has, but for what takes long to compute."""
+    seen = set()
+    for number, vector in enumerate(file):
+        case = case_of_older(vector.case, operator)
+        if case is None:
+            continue
+        arrays = (array.tobytes() for array in case.inputs)
+        key = (json.dumps(case.attributes, sort_keys=True), case.data.shape, *arrays)
+        if key in seen:
+            continue
+        seen.add(key)
+        anew = bool(differences(replace(vector, case=case)))
+        older = vector_of(case) if anew else replace(vector, case=case)
+        if not anew or (cells_of(older) <= CELLS and len(older.outcomes) <= OUTCOMES):
+            yield Candidate(number, vector, older, anew)
+
+
+def in_turn(groups: Iterable[Sequence[Candidate]]) -> list[Candidate]:
     """Return the first of each group, then the second of each, and so on."""
-    return [n for turn in zip_longest(*groups) for n in turn if n is not None]
+    return [each for turn in zip_longest(*groups) for each in turn if each is not None]
 
 
-def spread(numbers: Sequence[int], most: int) -> list[int]:
-    """Return so many of some numbers at most, evenly spread."""
-    few = min(most, len(numbers))
-    return [numbers[index * len(numbers) // few] for index in range(few)]
+def spread(every: Sequence[Candidate], most: int) -> list[Candidate]:
+    """Return so many of some candidates at most, evenly spread."""
+    few = min(most, len(every))
+    return [every[index * len(every) // few] for index in range(few)]
 
 
-def chosen(file: VectorFile, operator: Operator) -> list[str]:
-    """Return the vectors of a file that an older version gets, as they are listed."""
+def catching(
+    operator: Operator, before: Sequence[Candidate], rest: Sequence[Candidate]
+) -> list[Candidate]:
+    """Return those of `rest`, small ones first, that catch a fault which those `before` miss."""
+    faults = [each for each in CATALOGUE if each.concerns(operator) and not each.remembers]
+    found = caught(operator.name, faults, [each.older for each in before])
+    left = [fault for fault in faults if fault.name not in found]
+    chosen = []
+    for each in sorted(rest, key=lambda each: cells_of(each.older)):
+        if names := caught(operator.name, left, [each.older]):
+            chosen.append(each)
+            left = [fault for fault in left if fault.name not in names]
+    return chosen
+
+
+def chosen_of(file: VectorFile, operator: Operator) -> list[Candidate]:
+    """Return the vectors of a file that an older version gets."""
     most = MOST if operator.has_windows else MOST_OF_PLANES
     every = list(candidates(file, operator))
-    groups: dict[tuple[object, ...], list[int]] = {}
-    for number, newest, older in every:
-        if len(older.outcomes) <= OUTCOMES and answers(newest) != answers(older):
-            kind = (*older.clauses, *(outcome.kind for outcome in older.outcomes))
-            groups.setdefault(kind, []).append(number)
+    groups: dict[tuple[object, ...], list[Candidate]] = {}
+    for each in every:
+        if each.has_other_answers:
+            kind = (*each.older.clauses, *(outcome.kind for outcome in each.older.outcomes))
+            groups.setdefault(kind, []).append(each)
     others = in_turn(groups.values())[: int(SHARE * most)]
-    smoke = [number for number, newest, _ in every if newest.case.tier == "smoke"]
-    numbers = list(dict.fromkeys([*others, *smoke]))[:most]
-    rest = [number for number, *_ in every if number not in numbers]
-    numbers = sorted([*numbers, *spread(rest, most - len(numbers))])
-    anew = {
-        number for number, newest, older in every if differences(replace(newest, case=older.case))
-    }
-    return [f"{number}{ANEW * (number in anew)}" for number in numbers]
+    smoke = [each for each in every if each.newest.case.tier == "smoke"]
+    chosen = list(dict.fromkeys([*others, *smoke]))
+    chosen += catching(operator, chosen, [each for each in every if each not in chosen])
+    small = [e for e in every if e not in chosen and cells_of(e.older) <= CELLS]
+    chosen = [*chosen, *spread(small, most - len(chosen))][:most]
+    return sorted(chosen, key=lambda each: each.number)
 
 
 if __name__ == "__main__":
@@ -86,8 +127,8 @@ if __name__ == "__main__":
         for name, operator in OPERATORS.items():
             if operator.newest is not operator:
                 file = by_operator[operator.newest.name]
-                listed = chosen(file, operator)
-                anew = sum(each.endswith(ANEW) for each in listed)
-                print(f"{name}: {len(listed)} vectors, {anew} with other answers")
-                lines.append(" ".join([name, file.digest, *listed]))
+                chosen = chosen_of(file, operator)
+                anew = sum(each.anew for each in chosen)
+                print(f"{name}: {len(chosen)} vectors, {anew} computed anew", flush=True)
+                lines.append(" ".join([name, file.digest, *(each.listed for each in chosen)]))
     LIST.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")

@@ -160,7 +160,8 @@ _AVERAGE_19 = _NEWEST["ONNX-AveragePool-22"].version(19, _CEIL_MODE, dtypes=_FLO
 _AVERAGE_11 = _AVERAGE_19.version(
     11,
     without=("dilations",),
-    clauses=(_FLAGS, _SAME, _PADS_BESIDE, _SAME_FLOOR, _VALID_FLOOR, _NO_DILATIONS),
+    # Where pads are used in place of VALID, it does not round: readings of pads come later.
+    clauses=(_FLAGS, _SAME, _SAME_FLOOR, _VALID_FLOOR, _PADS_BESIDE, _NO_DILATIONS),
 )
 _AVERAGE_10 = _AVERAGE_11.version(
     10, clauses=(_FLAGS, _OLDER_SAME, _PADS_BESIDE, _OLDER_SAME_WITH_CEIL, _DEFAULTS)
