@@ -146,10 +146,9 @@ def evaluate(
     given = [np.asarray(array) for array in inputs]
     convention = definition.convention_of(attributes)
     arrays, attributes = convention.taken(given, attributes)
-    for attribute in definition.attributes:
-        if attribute.leaves_open(attributes.get(attribute.key)):
-            raise InvalidCase(f"{attribute.key}: its document leaves such a call open")
     params = definition.validate(arrays, attributes)
+    if left_open := definition.left_open(attributes):
+        raise InvalidCase(f"{', '.join(left_open)}: its document leaves such a call open")
     data, *others = own_inputs(operator, arrays)
     undefined = undefined_as_a_whole(definition, params, (data, *others))
     if undefined == "lp-signed":

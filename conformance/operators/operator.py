@@ -345,6 +345,14 @@ class Operator:
             return None
         return attribute.meaning_of(attributes.get(attribute.key, attribute.default))
 
+    def left_open(self, attributes: Mapping[str, Any]) -> dict[str, str]:
+        """Return, by key, the clauses of attributes of which its document does not say what is."""
+        return {
+            attribute.key: attribute.left_open
+            for attribute in self.attributes
+            if attribute.leaves_open(attributes.get(attribute.key))
+        }
+
     def validate(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Params:
         """Check a case and return its parameters; InvalidCase says which rule it breaks.
 

@@ -52,6 +52,11 @@ class OlderVectors(VectorFile):
         self._newest.check()
 
     @property
+    def nbytes(self) -> int:
+        """No bytes besides those of the newest version's vectors."""
+        return 0
+
+    @property
     def id_hashes(self) -> Ints:
         """A hash of each id, the same for equal ids of all files in this process."""
         return np.fromiter(map(hash, self.ids), np.int64, len(self))

@@ -120,6 +120,11 @@ class VectorFile(Closable):
         self._last = None
         self.columns.close()
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the vectors take where they are stored."""
+        return self.path.stat().st_size
+
     @cached_property
     def ids(self) -> list[str]:
         """The id of every vector."""
