@@ -141,6 +141,11 @@ class Attribute:
         """Whether the document gives no default."""
         return self.default is REQUIRED
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether a call without it is refused, or left open."""
+        return self.required or self.leaves_open(None)
+
     def concerns_type(self, dtype: str) -> bool:
         """Say whether data of an element type may have another value than `elsewhere`."""
         return not self.of_types or dtype in self.of_types
