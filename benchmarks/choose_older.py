@@ -15,6 +15,7 @@ from itertools import zip_longest
 
 from benchmarks.choose_smoke import caught
 from conformance.api.strength import cells_of
+from conformance.cases.sweep.sweep_model import case_of
 from conformance.faults import CATALOGUE
 from conformance.operators import OPERATORS, Operator, vector_of
 from conformance.vector import Vector
@@ -45,7 +46,9 @@ class Candidate:
     @property
     def listed(self) -> str:
         """How it is listed."""
-        return f"{self.number}{ANEW * self.anew}"
+        case = self.older.case
+        named = case_of(case.operator, case.attributes, case.inputs, pattern="")
+        return f"{self.number}-{named.id.rpartition('-')[2]}{ANEW * self.anew}"
 
     @property
     def has_other_answers(self) -> bool:

@@ -1,8 +1,9 @@
 """Vectors of older versions of a document, which are stored once: among those of its newest.
 
 `older_vectors.txt` has a line for each version: its name, the digest of the vectors of the newest
-version and, of those, the numbers; `ANEW` is behind those whose answers are others in the older
-version, which are computed. It is written by benchmarks/choose_older.py.
+version and, of those, NUMBER-DIGEST: the number, and the end of the id in the older version. `ANEW`
+is behind those whose answers are others there, which are computed. It is written by
+benchmarks/choose_older.py.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ ANEW = "*"
 class OlderVectors(VectorFile):
     """Vectors of an older version, all of the standard tier.
 
-    `listed` are their numbers among the vectors of the newest version, ascending, as in the list.
+    `listed` are entries of the list, whose numbers ascend.
     """
 
     def __init__(self, newest: VectorFile, operator: str, listed: Sequence[str]) -> None:
         super().__init__(newest.path, unchanged=True, columns=newest.columns)
         self._newest = newest
         self._listed = listed
-        self._numbers = np.array([int(each.removesuffix(ANEW)) for each in listed], np.int64)
+        self._numbers = np.array([int(each.partition("-")[0]) for each in listed], np.int64)
         self._length = len(listed)
         self.operator = operator
         self.header = {}
@@ -63,9 +64,11 @@ class OlderVectors(VectorFile):
 
     @cached_property
     def ids(self) -> list[str]:
-        """The id of every vector: that of the newest version's, but for the operator."""
-        ids = self._newest.ids
-        return [_renamed(ids[number], OPERATORS[self.operator]) for number in self._numbers]
+        """The id of every vector: that of the newest version's, but for operator and digest."""
+        ids, newest = self._newest.ids, self._newest.operator
+        names = [ids[number].removeprefix(newest).rpartition("-")[0] for number in self._numbers]
+        ends = [each.partition("-")[2].removesuffix(ANEW) for each in self._listed]
+        return [f"{self.operator}{n}-{end}" for n, end in zip(names, ends, strict=True)]
 
     @cached_property
     def tiers(self) -> list[str]:
@@ -97,6 +100,7 @@ class OlderVectors(VectorFile):
         case = case_of_older(newest.case, OPERATORS[self.operator])
         if case is None:
             raise VectorFileError(f"{LIST}: {self.operator} does not have {newest.case.id}")
+        case = replace(case, id=self.ids[number])
         is_anew = self._listed[number].endswith(ANEW)
         return vector_of(case) if is_anew else replace(newest, case=case)
 
@@ -114,7 +118,7 @@ def older_vectors(files: Sequence[VectorFile]) -> list[OlderVectors]:
 def case_of_older(case: Case, operator: Operator) -> Case | None:
     """Return a case of the newest version as one of an older; None if it says what came later.
 
-    An attribute that came later is left out where it has its default.
+    An attribute that came later is left out where it has its default. The id stays.
     """
     newest = operator.newest
     dtype = name_of(case.data.dtype)
@@ -132,7 +136,6 @@ def case_of_older(case: Case, operator: Operator) -> Case | None:
             attributes[key] = float(value) if is_float else value
     return replace(
         case,
-        id=_renamed(case.id, operator),
         operator=operator.name,
         attributes=attributes,
         tier="standard",
@@ -143,7 +146,3 @@ def case_of_older(case: Case, operator: Operator) -> Case | None:
 def _is_default(attribute: Attribute, value: Any, sizes: tuple[int, ...]) -> bool:
     default = attribute.default_for({"sizes": sizes})
     return bool(value == (list(default) if attribute.is_list else default))
-
-
-def _renamed(vector_id: str, operator: Operator) -> str:
-    return operator.name + vector_id.removeprefix(operator.newest.name)
