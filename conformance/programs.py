@@ -23,6 +23,7 @@ def onnx_model(
 ) -> bytes:
     """Return a model of one node of ONNX that computes a case, serialised.
 
+    Of an older version of a document, the last opset that has it stands for opset 22.
     Its inputs are x, x1 and so on, so many as the node of the operator has, its outputs y and
     indices. Of another document than ONNX's an average is AveragePool, a maximum MaxPool and a norm
     LpPool. Raises Unsupported for what no node of the opset says, UsageError for an operator that

@@ -28,6 +28,7 @@ from conformance.judging.tally import INTERRUPTED, vectors_used
 from conformance.progress import Counts
 from conformance.record.report import Report
 from conformance.vectorfile import VectorFile
+from conformance.vectorfile.older_vectors import older_vectors
 from conformance.vectorfile.sources import Selected, Source, chosen
 
 _SHARDS_PER_THREAD = 2
@@ -36,11 +37,15 @@ _SHARDS_PER_THREAD = 2
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """What every worker is asked; the backend is a text, or a callable that was `pickled`."""
+    """What every worker is asked; the backend is a text, or a callable that was `pickled`.
+
+    `operators` are those of which there are vectors, in files or, of older versions, in others'.
+    """
 
     backend: str | bytes
     name: str
     plan: CheckPlan
+    operators: frozenset[str]
 
     @property
     def callee(self) -> Backend | NamedBackend:
@@ -74,7 +79,9 @@ def check_on_cluster(
     with connected(settings.cluster) as cluster:
         for file in files:
             file.check()  # here, not in every task
-        everywhere = _Check(text, name, there), cluster.shared([file.path for file in files])
+        asked = _Check(text, name, there, frozenset(file.operator for file in files))
+        paths = list(dict.fromkeys(file.path for file in files))
+        everywhere = asked, cluster.shared(paths)
         count = max(1, min(total, _SHARDS_PER_THREAD * cluster.threads))
         shards = [f"{number}/{count}" for number in range(1, count + 1)]
         reports, stopped = _by_name(cluster.completed(_run, shards, *everywhere), total, progress)
@@ -126,7 +133,7 @@ def _run(shard: str, check: _Check, contents: Sequence[bytes]) -> Report:
     """Return the report of a shard, on a worker."""
     settings = replace(check.plan.settings, shard=shard)
     plan = replace(check.plan, settings=settings)
-    with _opened(contents) as files, calling(check.callee, settings) as runner:
+    with _opened(check, contents) as files, calling(check.callee, settings) as runner:
         runner.ready()
         return run(runner, files, plan, name=check.name)
 
@@ -134,13 +141,15 @@ def _run(shard: str, check: _Check, contents: Sequence[bytes]) -> Report:
 def _search(merged: tuple[Report, int], check: _Check, contents: Sequence[bytes]) -> Report:
     """Return a report of so many shards with its causes, on a worker, where the backend is."""
     (report, shards), settings, backend = merged, check.plan.settings, check.callee
-    with _opened(contents) as files, calling(backend, settings) as runner:
+    with _opened(check, contents) as files, calling(backend, settings) as runner:
         start = start_of(backend, runner, settings)
         return searched(report, files, runner, start, settings, shards=shards)
 
 
 @contextmanager
-def _opened(contents: Sequence[bytes]) -> Iterator[list[VectorFile]]:
+def _opened(check: _Check, contents: Sequence[bytes]) -> Iterator[list[VectorFile]]:
     """Yield vector files with some contents, which were checked before they were sent."""
     with written(contents) as paths:
-        yield [VectorFile(path, unchanged=True) for path in paths]
+        files = [VectorFile(path, unchanged=True) for path in paths]
+        every = [*files, *older_vectors(files)]
+        yield [file for file in every if file.operator in check.operators]

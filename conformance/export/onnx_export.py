@@ -28,6 +28,7 @@ from conformance.backends.engines.onnx_node import (
     kind_of,
     model,
     node_of,
+    opset_of,
 )
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase, Unsupported
@@ -37,8 +38,6 @@ from conformance.operators import Operator, as_called, operator_named
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Anything, Array, Expected, Raises, Values, Vector
 
-OPSET: Final = 22
-"""The first in which the operators take every element type they ever took, bfloat16 among them."""
 # ONNX Runtime rejects pads that reach the kernel; the text of ONNX has no such rule. Pads beside
 # auto_pad are not written.
 READINGS: Final = PROFILES["onnx"] | {
@@ -88,7 +87,7 @@ def _write(folder: Path, vector: Vector, names: set[str]) -> None:
         "producer_name": "pooling-conformance",
         "doc_string": f"{case.id}\n{case.source}".strip(),
     }
-    proto = model(node, OPSET, inputs_of(node, inputs), expected[0].shape, **about)
+    proto = model(node, opset_of(operator), inputs_of(node, inputs), expected[0].shape, **about)
     rtol, atol = _tolerance(vector, outcomes)
     name = _name(case.id, names)
     test = folder / "pooling" / name
@@ -169,7 +168,7 @@ def _node(vector: Vector) -> Node:
         raise Inexpressible(f"ONNX has no output size that is an attribute, as {case.operator} has")
     if operator.is_adaptive and (case.inputs[1] != 1).any():
         raise Inexpressible("ONNX has no adaptive pooling but to a size of 1")
-    if not has_type(kind, OPSET, data.dtype):
+    if not has_type(kind, opset_of(operator), data.dtype):
         raise Inexpressible(f"ONNX has no {kind} of {name_of(data.dtype)}")
     try:
         params = operator.validate(case.inputs, case.attributes)

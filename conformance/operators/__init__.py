@@ -147,6 +147,8 @@ def evaluate(
     convention = definition.convention_of(attributes)
     arrays, attributes = convention.taken(given, attributes)
     params = definition.validate(arrays, attributes)
+    if left_open := definition.left_open(attributes):
+        raise InvalidCase(f"{', '.join(left_open)}: its document leaves such a call open")
     data, *others = own_inputs(operator, arrays)
     undefined = undefined_as_a_whole(definition, params, (data, *others))
     if undefined == "lp-signed":

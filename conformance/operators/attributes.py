@@ -103,7 +103,9 @@ class Attribute:
     numbers of a role in SCALARS that cases have, where they are not those of other documents. Data
     of other types than `of_types`, if it names some, have its default alone, and where there is
     none 0. Where a document does not say which integers it may be, `left_open` names the clause of
-    those that are none of `values`.
+    those that are none of `values`, and of a list that may be left out, but without a word of what
+    it is then, the clause of calls without it. A number that `is_float` is one in each call, and
+    stands for an integer where it is one.
     """
 
     key: str
@@ -118,6 +120,7 @@ class Attribute:
     samples: tuple[float, ...] = ()
     of_types: tuple[str, ...] = ()
     left_open: str = ""
+    is_float: bool = False
 
     def __post_init__(self) -> None:
         """Raise ValueError for an unknown role, or values or a default that do not fit the role."""
@@ -138,12 +141,19 @@ class Attribute:
         """Whether the document gives no default."""
         return self.default is REQUIRED
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether a call without it is refused, or left open."""
+        return self.required or self.leaves_open(None)
+
     def concerns_type(self, dtype: str) -> bool:
         """Say whether data of an element type may have another value than `elsewhere`."""
         return not self.of_types or dtype in self.of_types
 
     def leaves_open(self, value: Any) -> bool:
-        """Say whether a value is neither one of the document nor excluded by it."""
+        """Say whether a value, None for none, is neither one of the document nor excluded by it."""
+        if self.is_list:
+            return bool(self.left_open) and value is None
         return bool(self.left_open and _integers([value])) and value not in self.values
 
     @property
@@ -181,6 +191,8 @@ class Attribute:
             return f"a list of {self._entries} >= {self.least} per spatial axis"
         if self.role in SCALES:
             return "a number of float32 above 0"
+        if self.is_float:
+            return "a float"
         if self.is_scalar:
             return "an integer" + _RANGES.get(self.role, "")
         return " or ".join(_spelled(choice) for choice in self.choices)
@@ -247,8 +259,8 @@ class Attribute:
         raise InvalidCase(f"{self.key}={_shown(value)}: must be {self.allowed}")
 
     def _checked_number(self, value: Any, axes: int) -> Any:
-        if self.role in SCALES:
-            if is_scale_value(value):
+        if self.role in SCALES or self.is_float:
+            if isinstance(value, float) if self.is_float else is_scale_value(value):
                 return value
             raise InvalidCase(f"{self.key}={_shown(value)}: must be {self.allowed}")
         least, most = self.bounds(axes)
@@ -313,6 +325,8 @@ class Attribute:
 
     def meaning_of(self, value: Any) -> Any:
         """Return the meaning of a value, or the value itself if it is none of `values`."""
+        if self.is_float and isinstance(value, float) and value.is_integer():
+            return int(value)
         for choice, meaning in self.values.items():
             if _is_same(value, choice):
                 return meaning
@@ -323,7 +337,7 @@ class Attribute:
         if self.is_list:
             return list(meaning)
         if self.is_scalar:
-            return meaning
+            return float(meaning) if self.is_float else meaning
         return {meant: value for value, meant in self.values.items()}[meaning]
 
 

@@ -81,7 +81,8 @@ class Operator:
     there is one of its reduction, where it `has_gradient`; `of_gradient` is what its document says
     of that: fields of the step that computes it. A gradient has the operator that it is of in
     `forward`, see operators/gradients.py; its first input is the gradient of that operator's first
-    output.
+    output. An older version of a document has the next one in `newer`: its vectors are those of the
+    newest, see vectorfile/older_vectors.py.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Operator:
     has_gradient: bool = True
     of_gradient: Mapping[str, str] = field(default_factory=dict)
     forward: Operator | None = None
+    newer: Operator | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError if the parts do not fit; fill in how each output is compared."""
@@ -174,10 +176,25 @@ class Operator:
         by_key = {attribute.key: attribute for attribute in (*self.attributes, *attributes)}
         varied = roles_of(attributes)
         constants = {role: fixed for role, fixed in self.constants.items() if role not in varied}
-        changes = {"examples": (), "constants": constants, **changes}
+        changes = {"examples": (), "constants": constants, "newer": None, **changes}
         return replace(
             self, name=name, document=document, attributes=tuple(by_key.values()), **changes
         )
+
+    def version(
+        self, number: int, *changed: Attribute, without: Container[str] = (), **changes: Any
+    ) -> Operator:
+        """Return an older version: `without` attributes by key, and others `changed`.
+
+        `changes` are values of other fields. Its name ends in its number, as this one's does. It
+        has the least levels, and no gradient.
+        """
+        name = f"{self.name.rpartition('-')[0]}-{number}"
+        by_key = {attribute.key: attribute for attribute in (*self.attributes, *changed)}
+        kept = tuple(each for key, each in by_key.items() if key not in without)
+        changes = {"levels": "least", "has_gradient": False, "examples": (), **changes}
+        document = name.replace("-", " ", 1)
+        return replace(self, name=name, document=document, attributes=kept, newer=self, **changes)
 
     @cached_property
     def roles(self) -> frozenset[Role]:
@@ -205,6 +222,11 @@ class Operator:
     def family(self) -> str:
         """What documents it belongs to: their publisher, in lower case."""
         return self.publisher.lower()
+
+    @property
+    def newest(self) -> Operator:
+        """The newest version of its document: itself, unless that is an older one."""
+        return self if self.newer is None else self.newer.newest
 
     @property
     def is_adaptive(self) -> bool:
@@ -322,6 +344,14 @@ class Operator:
         if attribute is None:
             return None
         return attribute.meaning_of(attributes.get(attribute.key, attribute.default))
+
+    def left_open(self, attributes: Mapping[str, Any]) -> dict[str, str]:
+        """Return, by key, the clauses of attributes of which its document does not say what is."""
+        return {
+            attribute.key: attribute.left_open
+            for attribute in self.attributes
+            if attribute.leaves_open(attributes.get(attribute.key))
+        }
 
     def validate(self, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Params:
         """Check a case and return its parameters; InvalidCase says which rule it breaks.

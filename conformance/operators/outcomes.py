@@ -56,11 +56,7 @@ from conformance.vector import (
 
 def answer(operator: Operator, case: Case) -> Vector:
     """Return the case with every outcome that conforms and the clauses that touch it."""
-    left_open = {
-        attribute.key: attribute.left_open
-        for attribute in operator.attributes
-        if attribute.leaves_open(case.attributes.get(attribute.key))
-    }
+    left_open = operator.left_open(case.attributes)
     judged = {key: value for key, value in case.attributes.items() if key not in left_open}
     try:
         params = operator.validate(case.inputs, judged)

@@ -86,11 +86,12 @@ def operators_named(
     """Return the names that some names, globs over names, and families stand for; None: all.
 
     A family is the first word of a document's name: "onnx", for example. With `held`, those of
-    which there are vectors. UsageError for what stands for no operator, or for none that is held.
+    which there are vectors; without, None stands for the newest version of each. UsageError
+    for what stands for no operator, or for none that is held.
     """
-    names = list(OPERATORS) if held is None else list(held)
+    names = list(OPERATORS if held is None else held)
     if given is None:
-        return names
+        return [n for n in names if held is not None or OPERATORS[n].newest is OPERATORS[n]]
     chosen: dict[str, None] = {}
     for word in [given] if isinstance(given, str) else given:
         meant = [name for name in OPERATORS if _stands_for(word, OPERATORS[name])]

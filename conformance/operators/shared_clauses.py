@@ -213,7 +213,7 @@ DISPUTED: tuple[Clause, ...] = (
         document="AvgPool-1",
         section="Attributes, rounding_type",
         says="nothing about windows that start at or beyond the end of the input; ONNX ignores "
-        "windows that start in the end padding",
+        "windows that start in the end padding, from AveragePool-22 and MaxPool-22 on",
         answer="whether ceil keeps them, drops the last one or drops all of them",
         evidence="OpenVINO keeps them; PyTorch and ONNX Runtime look at the last one alone; "
         "ONNX's text and tinygrad drop all. d = 3, k = 2, s = 1 and pads of 3 make 8, 7 or 6",

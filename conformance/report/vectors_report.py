@@ -41,8 +41,8 @@ def describe(file: VectorFile, numbers: Sequence[int] | None = None) -> doc.Docu
     rows += [("coverage", line) for line in coverage_lines(file.header.get("coverage", {}))]
     number = len(file) if numbers is None else len(numbers)
     of_all = "" if numbers is None else f" of {len(file):,}"
-    size = words.size(file.path.stat().st_size)
-    holds = f"{number:,}{of_all} vectors, {size}, {file.path}"
+    size = f", {words.size(file.nbytes)}" if file.nbytes else ""
+    holds = f"{number:,}{of_all} vectors{size}, {file.path}"
     blocks = (
         doc.Paragraph(holds, copied=True),
         doc.Facts(tuple(rows)),

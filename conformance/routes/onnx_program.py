@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +13,7 @@ from onnx import ModelProto, defs, helper, load_from_string
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
+from conformance.backends.engines.onnx_node import LATEST
 from conformance.operators import OPERATORS, evaluate
 from conformance.routes.program import Program, Run
 from conformance.vector import Array, Outputs, outputs_of
@@ -53,9 +55,10 @@ def _default(attribute: Any) -> Any:
 
 def _rightly(model: ModelProto) -> Run:
     """Compute a model with the pooling of this package, and all else with ONNX's evaluator."""
+    (opset,) = (each.version for each in model.opset_import if not each.domain)
 
     def run(inputs: Sequence[Array]) -> Outputs:
-        return _outputs(ReferenceEvaluator(model, new_ops=_POOLING), model, inputs)
+        return _outputs(ReferenceEvaluator(model, new_ops=_pooling_in(opset)), model, inputs)
 
     return run
 
@@ -97,8 +100,15 @@ def _pooling(kind: str, operator: str) -> type[OpRun]:
     return type(kind, (OpRun,), {"op_domain": "", "_run": _run})
 
 
-_POOLING = [
-    _pooling(name.split("-")[1], name)
-    for name, operator in OPERATORS.items()
-    if operator.family == "onnx" and not operator.is_gradient
-]
+@cache
+def _pooling_in(opset: int) -> list[type[OpRun]]:
+    """Return the classes of the versions that an opset has; of MaxUnpool there is one here."""
+    every = [
+        name for name, each in OPERATORS.items() if each.family == "onnx" and not each.is_gradient
+    ]
+    made = []
+    for kind in dict.fromkeys(name.split("-")[1] for name in every):
+        version = defs.get_schema(kind, min(opset, LATEST), "").since_version
+        name = f"ONNX-{kind}-{version}"
+        made.append(_pooling(kind, name if name in every else f"ONNX-{kind}-{LATEST}"))
+    return made

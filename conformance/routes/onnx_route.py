@@ -1,7 +1,8 @@
 """Calls of ONNX's documents as a model of one node, through a converter: routes from ONNX.
 
 `onnx:via=openvino`, which `backend` is, has OpenVINO import each model, and runs it on its CPU;
-`onnx:via=onnx2torch` makes a module of torch of it. `graph` is one of `onnx_graph` around a node.
+`onnx:via=onnx2torch` makes a module of torch of it. A node of an older version of a document is of
+an opset that has that version. `graph` is one of `onnx_graph` around a node.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from typing import Any
 
 from conformance.backends.engines.engine import known_operator
 from conformance.backends.engines.onnx_graph import GRAPHS, around
-from conformance.backends.engines.onnx_node import model_of
+from conformance.backends.engines.onnx_node import LATEST, model_of
 from conformance.backends.options import check_known
 from conformance.errors import Unsupported
 from conformance.routes.program import Program, converting
 from conformance.vector import Array, Outputs
 
 _CONVERTERS = {
-    "openvino": ("openvino_program", 22),
+    "openvino": ("openvino_program", LATEST),
     # The last opset in which it has pools.
     "onnx2torch": ("onnx2torch_program", 18),
 }
-"""The module of routes whose `imported` a converter is, and the opset of its nodes."""
+"""The module of routes whose `imported` a converter is, and the opset of nodes of today."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class OnnxRoute:
         definition = known_operator(operator, "ONNX")
         if definition.family != "onnx" or definition.is_gradient:
             raise Unsupported(f"operator {operator}: this route is of ONNX's documents")
+        opset = LATEST if definition.newer else opset
         model = model_of(definition, inputs, attributes, opset)
         program = _program(imported, around(model, self.graph), GRAPHS[self.graph].beside)
         return program.answer(operator, inputs, attributes)

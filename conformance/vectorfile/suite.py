@@ -20,6 +20,7 @@ from conformance.process import ProcessFailed, call_separately, seconds_to_read
 from conformance.vector import Vector
 from conformance.vectorfile import layout
 from conformance.vectorfile.hdf5_columns import ColumnFile
+from conformance.vectorfile.older_vectors import older_vectors
 from conformance.vectorfile.vector_file import VectorFile, first_repeated
 
 MANIFEST = "SHA256SUMS"
@@ -146,6 +147,8 @@ def _opened(
     files = [
         VectorFile(each, unchanged=each in unchanged, columns=examined.get(each)) for each in paths
     ]
+    if where.is_dir():
+        files += older_vectors([file for file in files if file.path in unchanged])
     names = operators_named(operators, list(dict.fromkeys(file.operator for file in files)))
     selected = [file for file in files if file.operator in names]
     for file in () if unchecked else selected:

@@ -49,7 +49,7 @@ class VectorFile(Closable):
         self.path = Path(path)
         self._last: Batch | None = None
         self._unchanged = unchanged
-        self._columns = columns = columns or ColumnFile(self.path)
+        self.columns = columns = columns or ColumnFile(self.path)
         attributes = columns.attributes
         self.operator: str = attributes["operator"]
         self.digest: str = attributes["digest"]
@@ -70,7 +70,7 @@ class VectorFile(Closable):
     @cached_property
     def _ends(self) -> Ints:
         """The bytes up to each vector, and one more item, of a content that was checked."""
-        with self._columns as columns:
+        with self.columns as columns:
             if self._unchanged:
                 return check_index(columns, unchanged=True)
             if small := columns.size <= _DECODED_ONCE:
@@ -88,7 +88,7 @@ class VectorFile(Closable):
     def id_hashes(self) -> Ints:
         """A hash of each id, the same for equal ids of all files in this process."""
         self.check()
-        with self._columns:
+        with self.columns:
             return self._id_hashes
 
     @cached_property
@@ -96,7 +96,7 @@ class VectorFile(Closable):
         hashes = np.fromiter(map(hash, self._texts("vectors/id")), np.int64, len(self))
         if (again := first_repeated(hashes)) is not None:
             name = next(islice(self._texts("vectors/id"), again[0], None))
-            raise self._columns.fail(f"two vectors have the id {name[:200]}")
+            raise self.columns.fail(f"two vectors have the id {name[:200]}")
         return hashes
 
     def __len__(self) -> int:
@@ -118,7 +118,12 @@ class VectorFile(Closable):
     def close(self) -> None:
         """Close the file."""
         self._last = None
-        self._columns.close()
+        self.columns.close()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the vectors take where they are stored."""
+        return self.path.stat().st_size
 
     @cached_property
     def ids(self) -> list[str]:
@@ -176,26 +181,26 @@ class VectorFile(Closable):
             limit = self._ends[numbers[start]] + max_bytes
             stop = max(int(np.searchsorted(ends, limit, side="right")), start + 1)
             batch = self._batch(numbers[start:stop])
-            self._columns.close()
+            self.columns.close()
             yield batch
             start = stop
 
     def _column_of_texts(self, path: str) -> list[str]:
         """Return the values of a text column."""
         self.check()
-        with self._columns:
+        with self.columns:
             return list(self._texts(path))
 
     def _texts(self, path: str) -> Iterator[str]:
         """Yield the values of a text column as they are read."""
         field = layout.TEXTS[path].field
-        for start in range(0, self._columns.lengths[path], _STEP):
-            numbers = self._columns.read(path, start, start + _STEP)
-            yield from read_texts(self._columns, {path: numbers})[field]
+        for start in range(0, self.columns.lengths[path], _STEP):
+            numbers = self.columns.read(path, start, start + _STEP)
+            yield from read_texts(self.columns, {path: numbers})[field]
 
     def _batch(self, numbers: Ints) -> Batch:
         """Return the columns of the vectors with the given numbers, ascending."""
-        columns = self._columns
+        columns = self.columns
         low, high = int(numbers[0]), int(numbers[-1]) + 1
         inputs, outcomes, expected = (
             Rows(first[numbers - low], first[numbers - low + 1])

@@ -141,9 +141,10 @@ def _shapes_of(case: Case) -> set[tuple[int, ...]]:
     except InvalidCase:
         return set()
     numbers = (*params.kernel, *params.strides, *params.pads_begin, *params.pads_end)
-    if max(numbers, default=0) > _LARGEST or undefined_as_a_whole(
+    is_open = operator.left_open(case.attributes) or undefined_as_a_whole(
         operator, params, case.own_inputs
-    ):
+    )
+    if max(numbers, default=0) > _LARGEST or is_open:
         return set()
     extents = geometric_readings(operator).extents(params)
     # A reading that leaves an axis without a window wants an exception.

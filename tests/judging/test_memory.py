@@ -42,7 +42,7 @@ def test_an_open_file_keeps_no_decoded_chunks():
     """They are read again for the next batch: hundreds of files may be open."""
     with VectorFile(PATH) as file:
         for _ in file.batches():
-            assert not file._columns._kept
+            assert not file.columns._kept
 
 
 def test_a_file_is_decoded_to_check_it_to_order_it_and_to_run_it(monkeypatch):

@@ -39,6 +39,7 @@ READINGS: dict[str, tuple[str, ...]] = {
     "column-major": ("spatial", "all"),
     "lp-overhang": ("cells", "whole-kernel"),
     "webnn-output-sizes-clear-padding": ("cleared", "kept"),
+    "onnx-valid-floor": ("all-that-fit", "as-printed"),
 }
 """The readings this oracle knows, the default first."""
 
@@ -49,6 +50,21 @@ FORMATS: dict[str, tuple[int, int, int]] = {
     "float64": (53, -1074, 1024),
 }
 """Bits of precision, exponent of the smallest subnormal, exponent of the first power too large."""
+ONNX_SINCE: dict[str, dict[str, int]] = {
+    "AveragePool": {"count_include_pad": 7, "ceil_mode": 10, "dilations": 19},
+    "MaxPool": {"storage_order": 8, "dilations": 10, "ceil_mode": 10},
+    "LpPool": {"p": 1, "dilations": 18, "ceil_mode": 18},
+}
+"""The version of ONNX's documents in which an attribute came, of those that came later or are p."""
+ONNX_VERSIONS: dict[str, tuple[int, ...]] = {
+    "AveragePool": (1, 7, 10, 11, 19),
+    "MaxPool": (1, 8, 10, 11, 12),
+    "LpPool": (1, 2, 11, 18),
+    "GlobalAveragePool": (1,),
+    "GlobalMaxPool": (1,),
+    "GlobalLpPool": (1, 2),
+}
+"""The versions before 22."""
 FORMATS_OF_8_BITS: dict[str, tuple[int, int, int]] = {
     "float8_e4m3fn": (4, -9, 9),
     "float8_e5m2": (3, -16, 16),
@@ -272,6 +288,11 @@ def plan(
         "ONNX-GlobalAveragePool-22": _onnx_global,
         "ONNX-GlobalMaxPool-22": _onnx_global,
         "ONNX-GlobalLpPool-22": _onnx_global,
+        **{
+            f"ONNX-{kind}-{version}": _onnx_global if kind.startswith("Global") else _onnx
+            for kind, versions in ONNX_VERSIONS.items()
+            for version in versions
+        },
         **{f"WebNN-{kind}Pool2d": _webnn for kind in ("average", "l2", "max")},
         **{f"PyTorch-{kind}_pool{r}d": _torch for kind in ("avg", "max") for r in (1, 2, 3)},
         **{f"PyTorch-lp_pool{r}d": _torch_norm for r in (1, 2, 3)},
@@ -374,41 +395,49 @@ def _onnx(
     operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
 ) -> Plan:
     """AveragePool, MaxPool and LpPool of ONNX: Summary, Attributes."""
-    kind = operator.split("-")[1]
+    kind, version = operator.split("-")[1], int(operator.split("-")[2])
     require(len(inputs) == 1, "one input")
     require(inputs[0].ndim >= 3, "an input (N x C x D1 x ... x Dn)")
-    integer = ["int8", "uint8"] if kind == "MaxPool" else []
-    require(inputs[0].dtype.name in [*FORMATS, *integer], "a type of the constraints")
+    integer = ["int8", "uint8"] if kind == "MaxPool" and version >= 12 else []
+    require(inputs[0].dtype.name in [*_onnx_floats(version), *integer], "a type of the constraints")
     sizes = inputs[0].shape[2:]
     own = {"AveragePool": "count_include_pad", "MaxPool": "storage_order", "LpPool": "p"}[kind]
-    known(attributes, f"auto_pad ceil_mode dilations kernel_shape pads strides {own}")
+    named = [name for name, since in ONNX_SINCE[kind].items() if since <= version]
+    known(attributes, " ".join(["auto_pad kernel_shape pads strides", *named]))
     ones, zeros = [1] * len(sizes), [0] * len(sizes)
     full = {"strides": ones, "dilations": ones, "pads": 2 * zeros} | dict(attributes)
+    is_open = (kind, version) == ("LpPool", 1) and "kernel_shape" not in attributes
+    full |= {"kernel_shape": ones} if is_open else {}
     kernel = integers(full, "kernel_shape", len(sizes), 1)
     strides = integers(full, "strides", len(sizes), 1)
     dilations = integers(full, "dilations", len(sizes), 1)
     pads = integers(full, "pads", 2 * len(sizes), 0)
     flags = {name: attributes.get(name, 0) for name in ("ceil_mode", own)}
-    exponent = _exponent(attributes) if own == "p" else 0
+    exponent = _exponent(attributes, float if version == 1 else int) if own == "p" else 0
     for name, flag in flags.items():
         require(name == "p" or (type(flag) is int and flag in (0, 1)), f"{name} is 0 or 1")
     mode = choice(attributes, "auto_pad", ["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"])
     _refuse_undefined(inputs[0], average=kind == "AveragePool")
+    if is_open:
+        raise WholeCaseUndefined("no kernel, and no word of what it is then")
     # ceil(input_shape[i] / strides[i]) is printed for either ceil_mode; AveragePool and MaxPool
-    # ignore windows that start in the right padding
-    read = {**read, "same-output-size": "divided", "same-with-ceil": "rounding-ignored"}
-    if mode.startswith("SAME") or not flags["ceil_mode"]:
-        rounding = "floor"
-    else:
-        rounding = "ceil" if kind == "LpPool" else "ceil_torch"
+    # ignore windows that start in the right padding from 22 on
+    read = {**read, "same-with-ceil": "rounding-ignored"}
+    if not (kind == "LpPool" and version < 11):
+        read["same-output-size"] = "divided"
+    up = "ceil_torch" if kind != "LpPool" and version == 22 else "ceil"
+    rounding = "floor" if mode.startswith("SAME") or not flags["ceil_mode"] else up
     word = {"NOTSET": "explicit"}.get(mode, mode.lower())
     begins, ends = pads[: len(sizes)], pads[len(sizes) :]
     axes = [
         resolve_axis(*numbers, word, rounding, read, dilation)
         for *numbers, dilation in zip(sizes, kernel, strides, begins, ends, dilations, strict=True)
     ]
+    as_printed = (kind, version) == ("AveragePool", 11) and read["onnx-valid-floor"] == "as-printed"
+    if as_printed and mode == "VALID" and not flags["ceil_mode"]:
+        axes = [replace(axis, extent=(axis.size - axis.kernel + 1) // axis.stride) for axis in axes]
     if "pads" in attributes and mode != "NOTSET" and read["pads-with-auto-pad"].startswith("used"):
-        rounding = ("ceil" if kind == "LpPool" else "ceil_torch") if flags["ceil_mode"] else "floor"
+        rounding = up if flags["ceil_mode"] else "floor"
         clips = read["pads-with-auto-pad"] == "used"
         axes = [
             Axis(*numbers, 1, dilation)
@@ -425,10 +454,15 @@ def _onnx(
         average=kind == "AveragePool",
         axes=tuple(axis.windows() for axis in axes),
         divides=("whole" if whole else "padded") if counts else "inside",
-        index_type="int64" if kind == "MaxPool" else "",
+        index_type="int64" if kind == "MaxPool" and version >= 8 else "",
         column_major=kind == "MaxPool" and flags[own] == 1,
         exponent=exponent,
     )
+
+
+def _onnx_floats(version: int) -> list[str]:
+    """Return the floating-point types: bfloat16 came with version 22."""
+    return [name for name in FORMATS if name != "bfloat16" or version == 22]
 
 
 def _torch(
@@ -607,12 +641,13 @@ def _onnx_global(
     operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any], read: Mapping[str, str]
 ) -> Plan:
     """Pool each plane as a whole."""
-    kind = operator.split("-")[1]
+    kind, version = operator.split("-")[1], int(operator.split("-")[2])
     known(attributes, "p" if kind == "GlobalLpPool" else "")
     require(len(inputs) == 1, "one input")
     require(inputs[0].ndim >= 3, "an input (N x C x D1 x ... x Dn)")
-    require(inputs[0].dtype.name in FORMATS, "a floating-point input")
-    exponent = _exponent(attributes) if kind == "GlobalLpPool" else 0
+    require(inputs[0].dtype.name in _onnx_floats(version), "a floating-point input")
+    number = float if version == 1 else int
+    exponent = _exponent(attributes, number) if kind == "GlobalLpPool" else 0
     _refuse_undefined(inputs[0], average=True)
     return Plan(
         average=kind == "GlobalAveragePool",
@@ -621,10 +656,10 @@ def _onnx_global(
     )
 
 
-def _exponent(attributes: Mapping[str, Any]) -> int:
-    exponent = attributes.get("p", 2)
-    require(type(exponent) is int, "p is an integer")
-    if not 1 <= exponent <= 1024:
+def _exponent(attributes: Mapping[str, Any], number: type) -> int:
+    exponent = attributes.get("p", number(2))
+    require(type(exponent) is number, "p is an integer, or a float in version 1")
+    if not 1 <= exponent <= 1024 or exponent != int(exponent):
         raise WholeCaseUndefined("p makes no norm, or powers that no type holds")
     return int(exponent)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from support.oracle import FORMATS, OracleResult, array
+from support.oracle import FORMATS, ONNX_SINCE, ONNX_VERSIONS, OracleResult, array
 
 from conformance.vector import outputs_of
 
@@ -23,8 +23,12 @@ TORCH_ADAPTIVE = tuple(
 ONNX = ("ONNX-AveragePool-22", "ONNX-MaxPool-22", "ONNX-LpPool-22")
 GLOBAL = ("ONNX-GlobalAveragePool-22", "ONNX-GlobalMaxPool-22", "ONNX-GlobalLpPool-22")
 WEBNN = ("WebNN-averagePool2d", "WebNN-l2Pool2d", "WebNN-maxPool2d")
-EVERY = (*OPERATORS, *NEWER, *ONNX, *GLOBAL, *TORCH, *TORCH_ADAPTIVE, *WEBNN)
+OLDER = tuple(
+    f"ONNX-{kind}-{version}" for kind, versions in ONNX_VERSIONS.items() for version in versions
+)
+EVERY = (*OPERATORS, *NEWER, *ONNX, *GLOBAL, *TORCH, *TORCH_ADAPTIVE, *WEBNN, *OLDER)
 
+_FLAGS = ("ceil_mode", "count_include_pad", "storage_order")
 INVALID: dict[str, dict[str, Any]] = {
     "stride-zero": {"strides": [0]},
     "stride-negative": {"strides": [-1]},
@@ -85,7 +89,9 @@ def cases(
     if "daptive" in operator:
         return _adaptive(draw, operator, inputs, draw(each))
     exponent = {"p": draw(st.sampled_from([1, 2, 3, 4, 7]))} if "LpPool" in operator else {}
-    if operator in GLOBAL:
+    if operator in ("ONNX-LpPool-1", "ONNX-GlobalLpPool-1"):
+        exponent = {"p": float(exponent["p"])}
+    if "-Global" in operator:
         return operator, inputs, _some(draw, {}, **exponent)
     kernel, strides = draw(each), draw(each)
     symmetric |= operator in TORCH
@@ -108,12 +114,13 @@ def cases(
     if operator in (*TORCH, *WEBNN):
         own = partial(_torch, operator) if operator in TORCH else _webnn
         return operator, inputs, own(draw, kernel, strides, begin, end)
-    if operator in ONNX:
-        flag = st.integers(0, 1)
-        own = {
-            "ONNX-AveragePool-22": {"count_include_pad": draw(flag)},
-            "ONNX-MaxPool-22": {"storage_order": draw(flag)},
-        }.get(operator, exponent)
+    if operator.startswith("ONNX"):
+        kind, version = operator.split("-")[1], int(operator.split("-")[2])
+        later = {
+            "dilations": draw(st.tuples(*[st.integers(1, 3)] * axes).map(list)),
+            **{name: draw(st.integers(0, 1)) for name in _FLAGS},
+            **exponent,
+        }
         modes = ["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"]
         return (
             operator,
@@ -122,11 +129,9 @@ def cases(
                 draw,
                 {"kernel_shape": kernel},
                 strides=strides,
-                dilations=draw(st.tuples(*[st.integers(1, 3)] * axes).map(list)),
                 pads=[*begin, *end],
-                ceil_mode=draw(flag),
                 auto_pad=draw(st.sampled_from(modes)),
-                **own,
+                **{name: later[name] for name, v in ONNX_SINCE[kind].items() if v <= version},
             ),
         )
     required = {"kernel": kernel, "strides": strides, "pads_begin": begin, "pads_end": end}
@@ -165,6 +170,10 @@ def _adaptive(draw: st.DrawFn, operator: str, inputs: list[Array], output: list[
 
 def _types(operator: str, dtypes: Sequence[str]) -> Sequence[str]:
     """Return those of some types that an operator has, or one that it has."""
+    if operator in OLDER:
+        integer = ["int8", "uint8"] if operator == "ONNX-MaxPool-12" else []
+        known = [*(name for name in FORMATS if name != "bfloat16"), *integer]
+        return [name for name in dtypes if name in known] or ["float32"]
     if operator not in WEBNN:
         return dtypes
     return [name for name in dtypes if name in ("float16", "float32")] or ["float32"]

@@ -74,5 +74,5 @@ def test_vectors_that_lie_far_apart_are_read_alone():
             assert [o.values.tobytes() for v in one.values for o in v.outputs] == [
                 o.values.tobytes() for v in other.values for o in v.outputs
             ]
-        column = file._columns._columns["expected/float32/magnitude"]
+        column = file.columns._columns["expected/float32/magnitude"]
         assert 0 < len(column.hashes) < column.length // column.chunk

@@ -37,8 +37,8 @@ _WITHOUT = {"dilations": 1, "ceil_mode": 0, "count_include_pad": 0, "storage_ord
 """What a node without them means, of the attributes that came later, in each entry of a list."""
 INPUTS, NAMES = ("x", "x1", "x2", "x3", "x4"), ("y", "indices")
 """Of a node's inputs and of its outputs."""
-_BESIDE_OWN = 22
-"""The opset of ONNX that a model of an engine's own operator names."""
+LATEST = 22
+"""The opset of the newest documents, which a model of an engine's own operator names, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,26 @@ def kind_of(operator: Operator) -> str:
     if operator.scatters:
         return counterpart(operator, _SCATTERING)
     return counterpart(operator, _SLIDING if operator.has_windows else _GLOBAL)
+
+
+@cache
+def opset_of(operator: Operator, opset: int = LATEST) -> int:
+    """Return the opset of a model of an operator, where one is asked for.
+
+    Of an older version of a document, the last that has it stands for the latest; Unsupported for
+    another that has another version.
+    """
+    if operator.newer is None or operator.family != "onnx":
+        return opset
+    _, kind, version = operator.name.split("-")
+    having = [
+        each
+        for each in range(1, LATEST)
+        if defs.get_schema(kind, each, "").since_version == int(version)
+    ]
+    if opset not in {LATEST, *having}:
+        raise Unsupported(f"opset {opset} has another version of {kind}")
+    return having[-1] if opset == LATEST else opset
 
 
 @cache
@@ -232,6 +252,7 @@ def model_of(
     `dynamic` has open dimensions, and is the same for all shapes. `most_outputs` is 1 where an
     engine has the values alone.
     """
+    opset = opset_of(operator, opset)
     node, data = node_of(operator, inputs, attributes), inputs[0]
     outputs = min(node.outputs, most_outputs, outputs_in(node.kind, opset))
     node = replace(node, outputs=outputs)
@@ -259,4 +280,4 @@ def own_model_of(
     """
     _, kind, version = operator.split("-")
     node = Node(kind, frozen(attributes), inputs=len(inputs), domain=domain, version=int(version))
-    return _serialised(node, _BESIDE_OWN, inputs_of(node, inputs))
+    return _serialised(node, LATEST, inputs_of(node, inputs))

@@ -16,7 +16,7 @@ import numpy as np
 from onnx.reference import ReferenceEvaluator
 
 from conformance.backends.engines.engine import known_operator
-from conformance.backends.engines.onnx_node import given_inputs, model_of, outputs_of
+from conformance.backends.engines.onnx_node import LATEST, given_inputs, model_of, outputs_of
 from conformance.errors import Unsupported
 from conformance.vector import Array, Outputs
 
@@ -25,7 +25,7 @@ from conformance.vector import Array, Outputs
 class OnnxReference:
     """A backend that takes the operators from one opset of ONNX."""
 
-    opset: int = 22
+    opset: int = LATEST
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]

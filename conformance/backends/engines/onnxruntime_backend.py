@@ -6,11 +6,12 @@ those of the runtime where a case counts cells as ONNX does; otherwise values ar
 Inputs are handed over as they lie in memory, and the runtime copies those that are not in C order.
 Operators of the runtime's own domain are handed over as they are, scales and zero points as inputs.
 
-`backend` takes these operators from opset 22, where they have their latest versions;
-`onnxruntime:opset=11` takes them from another opset, `onnxruntime:shapes=dynamic` has models whose
-dimensions are open, one for all shapes, and `onnxruntime:graph=transposed` puts one of the graphs
-of `onnx_graph` around each node. An attribute or element type that the opset
-lacks is unsupported, and what the runtime answers with NOT_IMPLEMENTED.
+`backend` takes these operators from opset 22, where they have their latest versions, and an older
+version of ONNX from the last opset that has it; `onnxruntime:opset=11` takes all from one opset, of
+older versions the one that it has, `onnxruntime:shapes=dynamic` has models whose dimensions are
+open, one for all shapes, and `onnxruntime:graph=transposed` puts one of the graphs of `onnx_graph`
+around each node. An attribute, element type or version that the opset lacks is unsupported, and
+what the runtime answers with NOT_IMPLEMENTED.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NotImp
 from conformance.backends.engines.engine import check_most_axes, known_operator
 from conformance.backends.engines.onnx_graph import GRAPHS, around
 from conformance.backends.engines.onnx_node import (
+    LATEST,
     given_inputs,
     model_of,
     outputs_of,
@@ -49,7 +51,7 @@ class OnnxRuntime:
     `shapes` are static or dynamic; `graph` is one around each node, plain for none.
     """
 
-    opset: int = 22
+    opset: int = LATEST
     shapes: str = "static"
     graph: str = "plain"
 

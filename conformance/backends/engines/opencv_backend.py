@@ -18,7 +18,7 @@ import cv2
 import numpy as np
 
 from conformance.backends.engines.engine import check_most_axes, known_operator
-from conformance.backends.engines.onnx_node import INPUTS, given_inputs, model_of
+from conformance.backends.engines.onnx_node import INPUTS, LATEST, given_inputs, model_of
 from conformance.errors import Unsupported
 from conformance.vector import Array, Outputs, as_returned
 
@@ -31,7 +31,7 @@ _LACKS = ("Can't create layer", "addedDims <= pads_begin.size()", "kernel_shape.
 class OpenCV:
     """A backend that takes the operators from one opset of ONNX."""
 
-    opset: int = 22
+    opset: int = LATEST
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]

@@ -19,7 +19,7 @@ from typing import Any
 import tract
 
 from conformance.backends.engines.engine import known_operator
-from conformance.backends.engines.onnx_node import given_inputs, model_of
+from conformance.backends.engines.onnx_node import LATEST, given_inputs, model_of
 from conformance.errors import Unsupported
 from conformance.vector import Array, Outputs, as_returned
 
@@ -30,7 +30,7 @@ _NOT_IMPLEMENTED = "Unimplemented("
 class Tract:
     """A backend that takes the operators from one opset of ONNX."""
 
-    opset: int = 22
+    opset: int = LATEST
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]

@@ -15,7 +15,7 @@ from conformance.cases.from_model.perturbations import cases
 from conformance.cases.sweep.sweep_model import CaseSpec, build
 from conformance.errors import UsageError
 from conformance.files import folder_for, open_regular, size_of
-from conformance.operators import operator_named, operators_named, vector_of
+from conformance.operators import OPERATORS, operator_named, operators_named, vector_of
 from conformance.operators.outcomes import is_judgeable
 from conformance.process import ProcessFailed, call_separately
 from conformance.progress import Progress
@@ -78,12 +78,13 @@ def generate_like(
     larger ones also vectors with each attribute one level away. Raises UsageError for a file that
     is no model or has no layer to make vectors of.
     """
-    asked = operators_named(operators or None)
+    asked = operators_named(operators or None, list(OPERATORS))
     if tier not in TIERS:
         raise UsageError(f"unknown tier {tier!r}; there are {', '.join(TIERS)}")
     if not models:
         raise UsageError("no models to be like")
-    read = [_read(path, asked) for path in models]
+    of_networks = operators_named(operators or None)
+    read = [_read(path, of_networks) for path in models]
     layers, skipped = _distinct(read)
     names = [o for o in asked if any(layer.spec.operator == o for layer in layers)]
     if not names:

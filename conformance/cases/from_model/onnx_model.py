@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,8 +26,8 @@ _LARGE = 1 << 12  # bytes of a constant that no shape depends on
 _DEEPEST = 16
 _ONNX = ("", "ai.onnx")
 """The domain of ONNX's own operators."""
-_VERSION = 22
-"""The version of ONNX's operators that the documents define."""
+_LATEST = 22
+"""The opset of a model that names none."""
 
 
 def read_onnx(path: Path) -> Model:
@@ -46,7 +46,7 @@ def read_onnx(path: Path) -> Model:
     if not (proto.ir_version and proto.HasField("graph") and proto.graph.node):
         raise UsageError(f"{path}: neither the XML of an OpenVINO model nor a whole ONNX model")
     opsets = [each.version for each in proto.opset_import if _text(each.domain) in _ONNX]
-    opset = max(opsets, default=_VERSION)
+    opset = max(opsets, default=_LATEST)
     model = Model(path)
     for graph in _graphs(_inferred(proto).graph, 0):
         values = {
@@ -95,41 +95,32 @@ def _graphs(graph: Any, depth: int) -> Iterator[Any]:
 
 def _layer(name: str, kind: str, opset: int, node: Any, values: dict[str, Any]) -> Layer:
     """Return a node of a kind of ONNX's own, "" for one of another domain."""
-    operator = OPERATORS.get(f"ONNX-{kind}-{_VERSION}")
-    if operator is None:
-        raise NotExpressible("none of the documents defines it")
-    known = _attributes_in(kind, opset)
+    operator = _operator(kind, opset)
     shape, dtype = _tensor(values.get(node.input[0] if node.input else ""))
     declared = {attribute.key: attribute for attribute in operator.attributes}
     given: dict[str, Any] = {}
     for each in node.attribute:
         key = _text(each.name)
-        if key not in declared or key not in known:
+        if key not in declared:
             raise NotExpressible(f"{printable(key)}: {kind} of opset {opset} has no such attribute")
         given[key] = _value(declared[key], each)
-    layer = Layer(name, operator.name, given, shape, dtype)
-    if _keeps_last_window(operator, opset, given):
-        raise NotExpressible(
-            f"ceil_mode of opset {opset} keeps a window that starts in the padding at the end; "
-            f"{operator.name} leaves it out"
-        )
-    return layer
+    return Layer(name, operator.name, given, shape, dtype)
 
 
-def _attributes_in(kind: str, opset: int) -> Container[str]:
-    """Return the attributes that an operator of ONNX has in an opset.
-
-    NotExpressible if it has none there, or is newer there than its document.
-    """
+def _operator(kind: str, opset: int) -> Operator:
+    """Return the version of an operator of ONNX that an opset has; NotExpressible without one."""
     from onnx import defs  # noqa: PLC0415 - an optional dependency
 
+    if not any(name.startswith(f"ONNX-{kind}-") for name in OPERATORS):
+        raise NotExpressible("none of the documents defines it")
     try:
         schema = defs.get_schema(kind, min(opset, defs.onnx_opset_version()), "")
     except Exception:  # noqa: BLE001 - a type of the package's own, for an opset from a file
         raise NotExpressible(f"opset {opset} has no {kind}") from None
-    if schema.since_version > _VERSION:
-        raise NotExpressible(f"opset {opset} defines {kind} anew; its document is of {_VERSION}")
-    return frozenset(schema.attributes)
+    operator = OPERATORS.get(f"ONNX-{kind}-{schema.since_version}")
+    if operator is None:
+        raise NotExpressible(f"opset {opset} defines {kind} anew, in a document that is not here")
+    return operator
 
 
 def _value(attribute: Attribute, given: Any) -> Any:
@@ -137,33 +128,15 @@ def _value(attribute: Attribute, given: Any) -> Any:
     key = attribute.key
     if attribute.is_list:
         return within(key, list(given.ints))
-    if attribute.role == "exponent" and given.f:  # p was no integer in opset 1
+    if attribute.is_float:
         if not given.f.is_integer():
             raise NotExpressible(f"{key}={given.f:g} is no integer")
-        return within(key, [int(given.f)])[0]
+        return float(within(key, [int(given.f)])[0])
     value = _text(given.s) if isinstance(attribute.default, str) else int(given.i)
     if attribute.values and value not in attribute.values:
         shown = repr(printable(value)) if isinstance(value, str) else value
         raise NotExpressible(f"{key}={shown}: must be {attribute.allowed}")
     return value
-
-
-def _keeps_last_window(operator: Operator, opset: int, given: Mapping[str, Any]) -> bool:
-    """Say whether windows of an older ceil_mode may start where version 22 ignores them.
-
-    LpPool never ignores one. With same_* nothing is rounded.
-    """
-    if opset >= _VERSION or not operator.has_windows or not given.get("kernel_shape"):
-        return False
-    axes = len(given["kernel_shape"])
-    try:
-        params = operator.translate((0,) * axes, given)
-        ends = (0,) * axes if params.auto_pad != "explicit" else params.pads_end
-        axis = zip(ends, params.strides, params.spans, strict=True)
-        reaches = any(end + s > span for end, s, span in axis)
-    except ValueError:  # lists of other lengths, which are refused later
-        return False
-    return reaches and params.rounding == "ceil_torch" and not params.same
 
 
 def _tensor(kind: Any) -> tuple[tuple[Extent, ...] | None, str]:

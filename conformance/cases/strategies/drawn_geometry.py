@@ -109,7 +109,7 @@ class Geometries:
         scalar_choices: Choices = {
             role: range(len(levels.scalar_values(a, 1))) for role, a in self._scalars.items()
         }
-        optional = (a for a in operator.attributes if not a.required and a.role != "ignored")
+        optional = (a for a in operator.attributes if not a.is_kept and a.role != "ignored")
         self._optional = {attribute.key: attribute for attribute in optional}
         # Drawn even where an attribute has not its default: a value that shrinks to the default
         # must not make the draws more.

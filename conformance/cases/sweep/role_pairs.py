@@ -139,7 +139,7 @@ def _others(operator: Operator, attribute: Attribute, spec: CaseSpec) -> Iterato
         values = levels.scalar_values(attribute, len(spec.shape) - 2)
         if attribute.role in ZERO_POINTS:
             values = tuple(np.int64(value or 0).astype(spec.dtype).item() for value in values)
-        yield from (value for value in values if value is not None)
+        yield from (attribute.spelled(value) for value in values if value is not None)
     else:
         yield from attribute.values
 

@@ -7,6 +7,7 @@ from conformance.operators.documents import (
     ngraph,
     onnx,
     onnx_runtime,
+    onnx_versions,
     openvino,
     pytorch,
     tosa,
@@ -29,5 +30,6 @@ OWN = (
     *tosa.OPERATORS,
     *litert.OPERATORS,
     *onnx_runtime.OPERATORS,
+    *onnx_versions.OPERATORS,
 )
 """The operators of this package, in the order in which they are listed."""

@@ -24,7 +24,7 @@ from conformance.reference import is_judged
 
 AXES = (1, None)
 """Numbers of spatial axes: "(N x C x D1 x D2 ... Dn)"."""
-_EXPONENT = Attribute("p", "exponent", "Attributes, p", default=2)
+EXPONENT = Attribute("p", "exponent", "Attributes, p", default=2)
 CEIL: Mapping[int, str] = {0: "floor", 1: "ceil"}
 CEIL_WITHOUT_PADDING: Mapping[int, str] = {0: "floor", 1: "ceil_torch"}
 """Windows that would start in the right padding are ignored, as AveragePool and MaxPool say."""
@@ -186,7 +186,7 @@ LP_EXPONENT = Clause(
     "leave the range of every type",
     evidence="of p = 0, ONNX Runtime computes infinity, and ONNX's reference evaluator raises",
 )
-_LP_CLAUSES = (
+LP_CLAUSES = (
     LP_EXPONENT,
     ruling(
         "lp-absolute",
@@ -310,9 +310,9 @@ OPERATORS = (
         name="ONNX-LpPool-22",
         document="ONNX LpPool-22",
         reduction=NORM,
-        attributes=window_attributes(_EXPONENT, rounding=CEIL),
+        attributes=window_attributes(EXPONENT, rounding=CEIL),
         pipeline=sliding(NORM),
-        clauses=(*WINDOW_CLAUSES, *_LP_CLAUSES),
+        clauses=(*WINDOW_CLAUSES, *LP_CLAUSES),
         **_SHARED,
     ),
     Operator(
@@ -335,9 +335,9 @@ OPERATORS = (
         name="ONNX-GlobalLpPool-22",
         document="ONNX GlobalLpPool-22",
         reduction=NORM,
-        attributes=(_EXPONENT,),
+        attributes=(EXPONENT,),
         pipeline=whole(NORM),
-        clauses=_LP_CLAUSES,
+        clauses=LP_CLAUSES,
         **_SHARED,
     ),
     Operator(

@@ -14,6 +14,8 @@ from conformance.operators import OPERATORS
 EXPECTED = sorted((TESTS / "engines" / "expected").glob("*.txt"))
 NEWER = "-newer"
 """What a file is called that is of the operators with few levels, and of the smoke tier."""
+OLDER = "-older"
+"""What a file is called that is of older versions, which are in the standard tier alone."""
 WHOLE = {"onnxruntime", "torch"}
 """Engines that compute the standard tier in less than minutes."""
 QUICK = {"onnxruntime-newer", "litert-newer"}
@@ -22,8 +24,12 @@ QUICK = {"onnxruntime-newer", "litert-newer"}
 def engines():
     """Return the files and the tier that each is of, marked as what needs its engine."""
     for path in EXPECTED:
-        name = path.stem.removesuffix(NEWER)
+        name = path.stem.removesuffix(NEWER).removesuffix(OLDER)
         marks = marks_of(name)
+        if path.stem.endswith(OLDER):
+            marks.append(pytest.mark.slow("the newest versions stand for them"))
+            yield pytest.param(path, "standard", id=path.stem, marks=marks)
+            continue
         if path.stem.endswith(NEWER) and path.stem not in QUICK:
             marks.append(pytest.mark.slow("one engine stands for it, and this takes seconds"))
         yield pytest.param(path, "smoke", id=path.stem, marks=marks)
@@ -35,10 +41,12 @@ def engines():
 @pytest.mark.parametrize(("expected", "tier"), [*engines()])
 def test_failures_of_an_engine_are_those_that_are_known(expected, tier):
     """Every failure has a line, and every line a failure."""
-    engine = available()[expected.stem.removesuffix(NEWER)]
+    engine = available()[expected.stem.removesuffix(NEWER).removesuffix(OLDER)]
     newer = expected.stem.endswith(NEWER)
     held = [path.stem for path in (TESTS.parent / "vectors").glob("*.h5")]
     operators = [name for name in held if (OPERATORS[name].levels != "all") == newer]
+    if expected.stem.endswith(OLDER):
+        operators = [name for name, operator in OPERATORS.items() if operator.newer is not None]
     if not operators:
         pytest.skip("the shipped vectors are not there")
     report = check(

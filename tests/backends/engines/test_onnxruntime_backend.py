@@ -10,6 +10,9 @@ from conformance.errors import Unsupported
 pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")
 
+from onnx import ModelProto
+
+from conformance.backends.engines import onnxruntime_backend
 from conformance.backends.engines.onnxruntime_backend import OnnxRuntime
 
 pytestmark = pytest.mark.needs_engine("onnxruntime", "onnx")
@@ -43,6 +46,45 @@ def test_an_attribute_that_came_later_is_left_out_where_it_says_nothing():
     for dilations in ([2], [1, 1]):  # another meaning, and a list that no document allows
         with pytest.raises(Unsupported, match="no dilations"):
             OnnxRuntime(opset=11)("ONNX-AveragePool-22", [ROW], given | {"dilations": dilations})
+
+
+def opset_in(monkeypatch, backend, operator):
+    """Return the opset of the model that a backend makes for an operator of windows."""
+    made = []
+    outputs_of = onnxruntime_backend.session_of
+    monkeypatch.setattr(
+        onnxruntime_backend, "session_of", lambda model: made.append(model) or outputs_of(model)
+    )
+    backend(operator, [ROW], {"kernel_shape": [2]})
+    (opset,) = ModelProto.FromString(made[-1]).opset_import
+    return opset.version
+
+
+@pytest.mark.parametrize(
+    ("operator", "opset"),
+    [
+        ("ONNX-AveragePool-22", 22),
+        ("ONNX-AveragePool-19", 21),
+        ("ONNX-AveragePool-11", 18),
+        ("ONNX-AveragePool-10", 10),
+        ("ONNX-AveragePool-7", 9),
+        ("ONNX-MaxPool-12", 21),
+        ("ONNX-MaxPool-1", 7),
+        ("ONNX-LpPool-2", 10),
+    ],
+)
+def test_an_older_version_is_run_in_the_last_opset_that_has_it(monkeypatch, operator, opset):
+    """The newest is run in the latest opset."""
+    assert opset_in(monkeypatch, OnnxRuntime(), operator) == opset
+
+
+def test_an_opset_runs_the_version_that_it_has(monkeypatch):
+    """Another older version is unsupported; the newest is run as far as the opset says it."""
+    assert opset_in(monkeypatch, OnnxRuntime(opset=11), "ONNX-AveragePool-11") == 11
+    assert opset_in(monkeypatch, OnnxRuntime(opset=11), "ONNX-AveragePool-22") == 11
+    for other in ("ONNX-AveragePool-10", "ONNX-AveragePool-19"):
+        with pytest.raises(Unsupported, match="opset 11 has another version of AveragePool"):
+            OnnxRuntime(opset=11)(other, [ROW], {"kernel_shape": [2]})
 
 
 def quantised(cells, point, **attributes):
