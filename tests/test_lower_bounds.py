@@ -11,7 +11,7 @@ from support.paths import ROOT
 
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 _EXTRAS = _PROJECT["optional-dependencies"]
-_BOUND = re.compile(r"([\w-]+(?:\[\w+\])?)>=([\d.]+)")
+_BOUND = re.compile(r"([\w-]+(?:\[\w+\])?)>=([\d.]+(?:dev\d+)?)")
 _TOOLS = ("ruff", "mypy")
 """Bound to one version: no test needs them."""
 _TESTS = (

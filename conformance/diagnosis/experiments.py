@@ -389,22 +389,34 @@ class Experiments:
         if not (claim.where or self._is_worth_a_condition(shown)):
             return None
         share = self._laboratory.share(limits.STEPS_OF_A_CAUSE)
-        first: Trial | None = None
-        last: Trial | None = None
+        tried: list[Trial] = []
         for trial in self._conditional(claim, shown, rivals, share):
             if trial.is_confirmed:
                 self._known.confirm(trial)
                 return trial
-            first, last = first or trial, trial
-        if last is not None and last.is_refused_at_times:
-            excused = last.excused
-            if excused.is_confirmed and not self._is_contradicted(excused.claim):
-                self._known.confirm(excused)
-                return excused
+            tried.append(trial)
+        if (excused := self._excused(tried)) is not None:
+            self._known.confirm(excused)
+            return excused
+        first = next(iter(tried), None)
         if first is None or not first.holds_mostly or self._is_refuted_by_the_run(first):
             return None
         self._known.mostly.append(first)
         return first
+
+    def _excused(self, tried: Sequence[Trial]) -> Trial | None:
+        """Return the simplest cause of some that invalid calls alone refute, which were refused.
+
+        Of those as simple, that is the last, which most is known of; one that says when comes
+        before one that does not. It is confirmed but for these calls.
+        """
+        refused = [trial for trial in reversed(tried) if trial.is_refused_at_times]
+        conjuncts = {id(trial): sum(map(len, trial.claim.places)) for trial in refused}
+        refused.sort(key=lambda trial: (not conjuncts[id(trial)], conjuncts[id(trial)]))
+        for trial in refused[:1]:
+            if trial.excused.is_confirmed and not self._is_contradicted(trial.claim):
+                return trial.excused
+        return None
 
     def _is_refuted_by_the_run(self, trial: Trial) -> bool:
         """Say whether a vector of the run conforms in which a cause was to show."""

@@ -167,9 +167,14 @@ class Predictions:
         return told is None or not told.any()
 
     def is_telling(self, claim: Claim, vector: Vector) -> bool:
-        """Say whether a case tells something of a claim: of many elements some have to be wrong."""
+        """Say whether a case tells something of a claim: of many elements some have to be wrong.
+
+        Of a fault none does whose powers may leave their range, which may be right by chance.
+        """
         what = claim.substitute
-        if what is None or not what.some:
+        if what is None:
+            return not self.unanswered(vector).may_leave_range
+        if not what.some:
             return True
         marked = self.marked(claim, vector)
         if marked is None or not marked.any():

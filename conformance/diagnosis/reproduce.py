@@ -96,6 +96,12 @@ class Observation:
             wrong += int((~equal_numbers(widen(got), widen(right.values))).sum())
         return wrong
 
+    @cached_property
+    def may_leave_range(self) -> bool:
+        """Whether powers may leave the range of what they are added in: what comes then is open."""
+        right = self.baselines[0][1].pooled if self.operator.reduction.powers else None
+        return right is not None and (_sums_overflow(self, right) or _powers_vanish(self, right))
+
     @property
     def wanted(self) -> Wanted | None:
         """First outputs that may match what was returned; None if any may, or if none was."""
@@ -306,9 +312,11 @@ class Reproductions:
 
     def _newly_shown(self, faults: Together, observations: Sequence[Observation]) -> list[bool]:
         answers = [self.answers(faults, observation) for observation in observations]
-        # Where the answer is the right one under some readings, the vector conforms.
+        # Where the answer is the right one under some readings, the vector conforms; where powers
+        # leave their range, an answer that is right by chance speaks against nothing.
         return [
             len(wrong) == len(observation.baselines)
+            and not observation.may_leave_range
             and not any(accepts(observation.vector, outputs_or_none(answer)) for answer, _ in wrong)
             for wrong, observation in zip(answers, observations, strict=True)
         ]
@@ -440,6 +448,13 @@ def _sums_overflow(observation: Observation, right: Pooled) -> bool:
     wide, k, largest = _sums(observation, right)
     with np.errstate(over="ignore"):
         return bool(k * np.float64(largest) ** right.params.exponent >= wide.largest)
+
+
+def _powers_vanish(observation: Observation, right: Pooled) -> bool:
+    """Say whether the powers of all cells may be no normal numbers of their type."""
+    fmt = float_format(name_of(observation.vector.case.data.dtype))
+    _, _, largest = _sums(observation, right)
+    return bool(0 < largest < fmt.smallest_normal ** (1 / right.params.exponent))
 
 
 def _sums(observation: Observation, right: Pooled) -> tuple[FloatFormat, float, float]:

@@ -6,11 +6,12 @@ from support.fakes import pool, ramp, vector
 from support.samples import sample
 
 from conformance.cases.perturb import Feature
-from conformance.diagnosis.claim import Claim, Substitute
+from conformance.diagnosis.claim import Claim, Substitute, planted
 from conformance.diagnosis.conditions import Condition
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.substitutes import Instead
+from conformance.faults.atoms import by_words
 
 ZERO = Instead("zero", lambda layout: np.zeros(layout.shape))
 IN_CHANNEL_1 = ((Condition(Feature("channel"), "is", 1.0),),)
@@ -55,3 +56,20 @@ def test_a_claim_of_answers_explains_failures_of_its_own_manner_alone():
     raised = Sample(vector(ramp(1, 1, 6), pool(kernel=[3])), None, failed=True)
     assert PREDICTIONS.explains(claim, raised)
     assert not PREDICTIONS.explains(claim, made)
+
+
+@pytest.mark.parametrize(
+    ("operator", "cells", "shows"),
+    [
+        pytest.param("ONNX-GlobalLpPool-22", [3, -4], True, id="powers that fit"),
+        pytest.param("ONNX-GlobalLpPool-22", [3e38, -3e38], False, id="overflow"),
+        pytest.param("ONNX-GlobalLpPool-22", [3e-38, -1e-38], False, id="underflow"),
+        pytest.param("ONNX-GlobalAveragePool-22", [3e38, -1e38], True, id="no powers"),
+    ],
+)
+def test_a_fault_shows_in_no_norm_whose_powers_may_leave_their_range(operator, cells, shows):
+    """A backend that keeps them in its type is right or wrong there whatever else is wrong."""
+    made = vector(np.array(cells, np.float32).reshape(1, 1, 2), {}, operator=operator)
+    claim = planted(by_words()["the result is the smallest cell of its window"])
+    assert PREDICTIONS.fails(claim, made) == shows
+    assert PREDICTIONS.is_telling(claim, made) == shows

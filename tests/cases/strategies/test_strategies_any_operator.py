@@ -8,6 +8,7 @@ from support.effort import examples, one_in
 from support.made_up import MADE_UP, registered
 from test_strategies import smallest
 
+from conformance.dtypes import dtype_of
 from conformance.errors import InvalidCase
 from conformance.operators import OPERATORS, as_called, evaluate, operator_named, vector_of
 from conformance.strategies import attributes, cases, invalid_cases
@@ -51,11 +52,15 @@ def test_invalid_cases_break_a_rule(operator, data):
 @given(data=st.data())
 @examples(0.3)
 def test_attributes_are_valid(operator, data):
-    """They fit data of as many axes as asked for."""
+    """They fit data of as many axes as asked for, and of a type that may have them."""
     found = operator_named(operator)
     axes = found.axes[1] or 2
     given_ = data.draw(attributes(operator, axes=axes))
-    array = np.zeros((1, 1, *[99] * axes), found.dtypes[0])
+    said = [
+        each for each in found.attributes if given_.get(each.key, each.elsewhere) != each.elsewhere
+    ]
+    dtype = next(name for name in found.dtypes if all(each.concerns_type(name) for each in said))
+    array = np.zeros((1, 1, *[99] * axes), dtype_of(dtype))
     others = [np.ones(axes, np.int64)] if found.takes_output_size else []
     others += [array.astype(np.int64)] if found.scatters else []
     is_sized = "output_size" in given_ and found.scatters
