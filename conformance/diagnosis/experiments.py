@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from math import inf
 
 from conformance.budget import Budget, Share
 from conformance.cases.minimize import polished
@@ -411,12 +412,12 @@ class Experiments:
         before one that does not. It is confirmed but for these calls.
         """
         refused = [trial for trial in reversed(tried) if trial.is_refused_at_times]
-        conjuncts = {id(trial): sum(map(len, trial.claim.places)) for trial in refused}
-        refused.sort(key=lambda trial: (not conjuncts[id(trial)], conjuncts[id(trial)]))
-        for trial in refused[:1]:
-            if trial.excused.is_confirmed and not self._is_contradicted(trial.claim):
-                return trial.excused
-        return None
+        simplest = min(
+            refused, key=lambda trial: sum(map(len, trial.claim.places)) or inf, default=None
+        )
+        if simplest is None or not simplest.excused.is_confirmed:
+            return None
+        return None if self._is_contradicted(simplest.claim) else simplest.excused
 
     def _is_refuted_by_the_run(self, trial: Trial) -> bool:
         """Say whether a vector of the run conforms in which a cause was to show."""

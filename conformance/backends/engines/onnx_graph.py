@@ -61,7 +61,7 @@ def _transposed(graph: Any) -> None:
 def _padded(graph: Any) -> None:
     """Put the padding of the pool into a node of its own: what it counts for is its value."""
     (pool,) = graph.node
-    given = {each.name: helper.get_attribute_value(each) for each in pool.attribute}
+    given = _attributes(pool)
     pads, rank = list(given.get("pads", [])), _rank(graph)
     is_maximum = pool.op_type == "MaxPool"
     counted = is_maximum or pool.op_type == "LpPool" or given.get("count_include_pad") == 1
@@ -78,9 +78,7 @@ def _padded(graph: Any) -> None:
     graph.initializer.extend(
         [numpy_helper.from_array(ends, "ends"), numpy_helper.from_array(value, "value")]
     )
-    kept = [each for each in pool.attribute if each.name != "pads"]
-    del pool.attribute[:]
-    pool.attribute.extend(kept)
+    _leave_out(pool, "pads")
     pool.input[0] = "x_padded"
     _replace_nodes(graph, [helper.make_node("Pad", [_INPUT, "ends", "value"], ["x_padded"]), pool])
 
@@ -109,14 +107,12 @@ def _quantised(graph: Any) -> None:
     A pool of numbers with scales is one of floats in between; integers without any have scale 1.
     """
     (pool,) = graph.node
-    kind = graph.input[0].type.tensor_type.elem_type
+    given, kind = _attributes(pool), graph.input[0].type.tensor_type.elem_type
     if pool.op_type in _QUANTISED:
         _, *scaled = pool.input
-        if len(scaled) != 2 * _PER_SIDE or any(_is_set(pool, "channels_last")):
+        if len(scaled) != 2 * _PER_SIDE or given.get("channels_last"):
             raise Unsupported("no scale and zero point at both ends, or channels that come last")
-        kept = [each for each in pool.attribute if each.name != "channels_last"]
-        del pool.attribute[:]
-        pool.attribute.extend(kept)
+        _leave_out(pool, "channels_last")
         pool.op_type, pool.domain = _QUANTISED[pool.op_type], ""
     elif pool.op_type == "MaxPool" and kind in _BYTES:
         scaled = ["scale", "zero"] * 2
@@ -138,10 +134,6 @@ def _quantised(graph: Any) -> None:
     _replace_nodes(graph, nodes)
 
 
-def _is_set(node: Any, name: str) -> list[bool]:
-    return [bool(helper.get_attribute_value(a)) for a in node.attribute if a.name == name]
-
-
 class Graph(NamedTuple):
     """A graph: how one of a pool alone becomes it, and how many outputs it has besides, the last.
 
@@ -160,6 +152,16 @@ GRAPHS: Mapping[str, Graph] = {
     "twice": Graph(_twice, beside=1),
     "used": Graph(_used, beside=1),
 }
+
+
+def _attributes(node: Any) -> dict[str, Any]:
+    return {each.name: helper.get_attribute_value(each) for each in node.attribute}
+
+
+def _leave_out(node: Any, attribute: str) -> None:
+    kept = [each for each in node.attribute if each.name != attribute]
+    del node.attribute[:]
+    node.attribute.extend(kept)
 
 
 def _rank(graph: Any) -> int:

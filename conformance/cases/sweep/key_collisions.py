@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from conformance.cases.sweep import levels
 from conformance.cases.sweep.sweep_model import (
@@ -64,6 +65,9 @@ _SWAPPED: dict[str, tuple[_Lists, _Lists]] = dict(
         _swapped(planes=(2, 3), sizes=(5, 4)),
     )
 )
+_PADDED_OTHERWISE: Sequence[_Lists] = [
+    {"sizes": (size, size), "kernel": (3, 3), "strides": (2, 2)} for size in (5, 6)
+]
 # Element types of one width.
 _TYPES = (("float16", "bfloat16"), ("float32", "int32"), ("float64", "int64"), ("int8", "uint8"))
 _ONE_CHECKSUM: tuple[Geometry, ...] = (
@@ -131,32 +135,13 @@ def _pairs(operator: Operator) -> Iterator[tuple[CaseSpec, CaseSpec]]:
         if set(lists[0]) <= told:
             yield _specs(operator, f"{what} swapped", lists, (dtype, dtype))
     if "auto_pad" in told and operator.levels != "all" and not operator.is_gradient:
-        yield _padded_otherwise(operator, dtype)
+        # Of the same attributes; where all levels are crossed there are some anyhow.
+        what, words = "sizes that same_* pads otherwise", {"auto_pad": "same_upper"}
+        said = required_words(operator) | words
+        yield _specs(operator, what, _PADDED_OTHERWISE, (dtype, dtype), said)
     for types in _TYPES:
         if set(types) <= set(levels.types(operator)):
             yield _specs(operator, "types of one width", ({}, {}), types)
-
-
-def _padded_otherwise(operator: Operator, dtype: str) -> tuple[CaseSpec, CaseSpec]:
-    """Return cases of the same attributes whose sizes need other padding of same_*.
-
-    Where all levels are crossed there are some anyhow.
-    """
-    tags = ("taken for one another: sizes that same_* pads otherwise",)
-    one, other = (
-        case_of_axes(
-            operator,
-            (1, 2),
-            [Axis(size, 3, 2)] * 2,
-            "",
-            dtype=dtype,
-            words=required_words(operator) | {"auto_pad": "same_upper"},
-            roles=_ROLES,
-            tags=tags,
-        )
-        for size in (5, 6)
-    )
-    return one, other
 
 
 def _beside(role: str, numbers: Sequence[tuple[int, int]]) -> dict[str, tuple[int, int]]:
@@ -170,9 +155,16 @@ def _beside(role: str, numbers: Sequence[tuple[int, int]]) -> dict[str, tuple[in
 
 
 def _specs(
-    operator: Operator, what: str, both: Sequence[_Lists], types: Sequence[str]
+    operator: Operator,
+    what: str,
+    both: Sequence[_Lists],
+    types: Sequence[str],
+    words: Mapping[str, Any] | None = None,
 ) -> tuple[CaseSpec, CaseSpec]:
-    """Return a pair of cases that differ in some lists, or in their types, of two axes or more."""
+    """Return a pair of cases that differ in some lists, or in their types, of two axes or more.
+
+    `words` are those of `case_of_axes`.
+    """
     tags = (f"taken for one another: {what}",)
 
     def spec(lists: _Lists, dtype: str) -> CaseSpec:
@@ -182,7 +174,7 @@ def _specs(
             Axis(extents[place], **{role: values[place] for role, values in numbers.items()})
             for place in range(len(extents))
         ]
-        return case_of_axes(operator, planes, axes, "", dtype=dtype, roles=_ROLES, tags=tags)
+        return case_of_axes(operator, planes, axes, "", dtype, words, roles=_ROLES, tags=tags)
 
     one, other = map(spec, both, types)
     return one, other

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.litert_calls import HALVES, ROWS
 
 pytest.importorskip("ai_edge_litert")
 
@@ -9,16 +10,6 @@ from conformance import Unsupported, UsageError, load_backend
 from conformance.backends.engines.litert_backend import backend
 
 pytestmark = pytest.mark.needs_engine("ai_edge_litert")
-
-ROWS = np.array([[0, -24, 8, 16], [12, 8, -40, 28]]).reshape(1, 2, 4, 1)
-HALVES = {
-    "padding": "VALID",
-    "filter_height": 2,
-    "filter_width": 2,
-    "stride_h": 2,
-    "stride_w": 2,
-    "fused_activation_function": "NONE",
-}
 
 
 @pytest.mark.parametrize("kernels", ["default", "builtin", "reference"])

@@ -2,20 +2,11 @@
 
 import numpy as np
 import pytest
+from support.litert_calls import HALVES, ROWS
 
 from conformance import Unsupported, load_backend
 
 pytestmark = pytest.mark.needs_engine("tflite_micro", "flatbuffers")
-
-ROWS = np.array([[0, -24, 8, 16], [12, 8, -40, 28]]).reshape(1, 2, 4, 1)
-HALVES = {
-    "padding": "VALID",
-    "filter_height": 2,
-    "filter_width": 2,
-    "stride_h": 2,
-    "stride_w": 2,
-    "fused_activation_function": "NONE",
-}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int8", "int16"])
