@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ from conformance.backends.answer import (
     TIMED_OUT,
     UNSUPPORTED,
     Answer,
+    Kind,
     arrays_of,
 )
 from conformance.backends.runner import Answers, Runner, Stopped
@@ -73,7 +75,7 @@ class Laboratory:
         """What all work is counted in."""
         self._steps = limits.STEPS_OF_EXPERIMENTS if steps is None else steps
         self._share = self.budget.share(self._steps)
-        self._lost = 0
+        self._lost: Counter[Kind] = Counter()
         self._ended = ""
         self._progress = progress
         self._found = found
@@ -144,7 +146,7 @@ class Laboratory:
     def ask(self, vectors: Sequence[Vector]) -> list[Sample]:
         """Return what the backend makes of vectors; those of no answer are left out.
 
-        That are those that it does not support, and those that take long.
+        That are those that it does not support, those that take long, and those that end it.
         """
         self._known.update(vector.case.id for vector in vectors)
         samples: list[Sample] = []
@@ -158,11 +160,13 @@ class Laboratory:
                     self._runner.run(batch, answers, lambda _: None)
             except (Stopped, UsageError):
                 self._ended = "the backend could not be started again"
-            self._lost += sum(kind in {CRASHED, TIMED_OUT} for kind in answers.kind)
-            # It might have come with more patience.
-            answers.kind = [NOT_RUN if kind == TIMED_OUT else kind for kind in answers.kind]
-            if self._lost >= limits.LOST:
-                self._ended = f"the backend crashed or hung {self._lost} times"
+            self._lost.update(answers.kind)
+            # It might have come with more patience; and an earlier call may be what broke memory.
+            lost = {CRASHED, TIMED_OUT}
+            answers.kind = [NOT_RUN if kind in lost else kind for kind in answers.kind]
+            crashes, hangs = self._lost[CRASHED], self._lost[TIMED_OUT]
+            if crashes >= limits.CRASHES or hangs >= limits.HANGS:
+                self._ended = f"the backend crashed or hung {crashes + hangs} times"
             for number, vector in enumerate(alike):
                 sample = sample_of(vector, answers.at(number), self._failing)
                 # An exception that an undefined element excuses says nothing of the rest.

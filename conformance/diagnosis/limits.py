@@ -158,8 +158,8 @@ SHARE_OF_LEFT = 3
 """It explains one in so many of the failures left, at least."""
 PATIENCE = 5.0
 """Seconds that one answer may take: a case that takes longer is left out."""
-LOST = 3
-"""Crashes and hangs after which a backend is not asked any more."""
+CRASHES, HANGS = 16, 3
+"""After which a backend is not asked any more: a crash costs a start, a hang seconds as well."""
 
 # Rules --------------------------------------------------------------------------------------------
 

@@ -379,7 +379,8 @@ def _rounding(
     noise = _noise(predicted, float_format(name_of(got.dtype)), observation, right)
     counted = _is_defined(predicted, observation.vector.case)
     counted &= ~observation.undefined(k, got.shape)
-    if _sums_overflow(observation, right):
+    may_overflow = _sums_overflow(observation, right)
+    if may_overflow:
         counted &= np.isfinite(returned)
     expected = widen(right.outputs[k])
     if not counted.any() and expected.shape == predicted.shape:
@@ -391,10 +392,10 @@ def _rounding(
         if expected.shape != predicted.shape:
             return True
         off = np.abs(expected - returned)
+        far = ~((off <= limits.STANDS_OUT * noise) | equal_numbers(expected, returned))
         # A sum may overflow in one order alone; but no order makes a number of what is NaN.
-        far = ~(off <= limits.STANDS_OUT * noise) & (
-            np.isfinite(returned) | (np.isnan(expected) & ~np.isnan(returned))
-        )
+        if may_overflow:
+            far &= np.isfinite(returned) | (np.isnan(expected) & ~np.isnan(returned))
         # Of many elements, that they are all nearer to what is predicted is no chance.
         many = np.isfinite(off) & (off > 0) & counted
         misses = np.abs(predicted - returned)[many].sum()
@@ -446,8 +447,11 @@ def _sums_overflow(observation: Observation, right: Pooled) -> bool:
     To what infinity, or NaN, and where, is the backend's way of adding to say.
     """
     wide, k, largest = _sums(observation, right)
+    given = observation.vector.case.gradient
     with np.errstate(over="ignore"):
-        return bool(k * np.float64(largest) ** right.params.exponent >= wide.largest)
+        sums = k * np.float64(largest) ** right.params.exponent
+        gives = 0.0 if given is None else k * _largest(given)
+    return bool(max(sums, gives) >= wide.largest)
 
 
 def _powers_vanish(observation: Observation, right: Pooled) -> bool:
@@ -459,10 +463,14 @@ def _powers_vanish(observation: Observation, right: Pooled) -> bool:
 
 def _sums(observation: Observation, right: Pooled) -> tuple[FloatFormat, float, float]:
     """Return the format that sums are kept in, how many roundings one has, and the largest cell."""
-    data = widen(observation.vector.case.data)
     fmt = float_format(name_of(observation.vector.case.data.dtype))
     own = observation.readings.get("accumulator") == "element-type"
     lengths = [int(cells.max(initial=1)) for cells in right.plan.windows.lengths]
     k = float(np.prod(lengths)) + 2 * len(lengths)
-    largest = float(np.abs(data[np.isfinite(data)]).max(initial=0.0))
-    return (fmt if own else wider_format(fmt.name)), k, largest
+    return (fmt if own else wider_format(fmt.name)), k, _largest(observation.vector.case.data)
+
+
+def _largest(array: Array) -> float:
+    """Return the largest magnitude of finite numbers."""
+    numbers = widen(array)
+    return float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0))
