@@ -116,13 +116,38 @@ def _same_without_pads(params: Params, pads: Pads, extent: Extent) -> tuple[Para
 
 def _truncated(right: Extent, params: Params, pads: Pads) -> Extent:
     """Divide as C does, which rounds towards 0, and look at no result."""
-    if not params.same or set(params.dilations) == {1}:
+    if not _is_dilated_same(params):
         return right
     ratios = map(Fraction, steps.slacks(params, pads), params.strides)
-    windows = tuple((int(r) if params.rounding == "floor" else ceil(r)) + 1 for r in ratios)
-    if params.rounding == "ceil_torch":
-        windows = steps.without_last_past_input(params, pads, windows)
-    return Unchecked(windows)
+    if params.rounding == "floor":
+        return Unchecked(int(r) + 1 for r in ratios)
+    windows = tuple(ceil(r) + 1 for r in ratios)
+    return Unchecked(steps.without_last_past_input(params, pads, windows))
+
+
+def _is_dilated_same(params: Params) -> bool:
+    return params.same and set(params.dilations) != {1}
+
+
+def _undilated_pads(right: Pads, params: Params) -> Pads:
+    """Take the padding of undilated kernels, also where it is negative, and half of it as C does."""
+    if not _is_dilated_same(params):
+        return right
+    pads = []
+    for d, k, s in zip(params.sizes, params.kernel, params.strides, strict=True):
+        total = axis.exact_total(d, k, s, axis.ceil_div(d, s))
+        begin = int((total + (params.auto_pad == "same_lower")) / 2)
+        pads.append((begin, total - begin))
+    return tuple(pads)
+
+
+def _ending_with_padding(right: Windows, params: Params, pads: Pads, _extent: Extent) -> Windows:
+    """Read no cell of the input beyond a padding that is negative."""
+    if not _is_dilated_same(params):
+        return right
+    axes = zip(right.start, right.stop, params.sizes, pads, strict=True)
+    stop = tuple(np.maximum(start, np.minimum(stop, d + end)) for start, stop, d, (_, end) in axes)
+    return replace(right, stop=stop)
 
 
 def _undilated(params: Params) -> Params:
@@ -168,7 +193,10 @@ _SAME = {
     ),
     "same-pads-not-applied": Fault.of(windows=before(_same_without_pads)),
     "pads-dilations-ignored-unchecked": Fault.of(
-        pads=before(lambda p: (_undilated(p),)), extent=after(_truncated)
+        pads=after(_undilated_pads), extent=after(_truncated)
+    ),
+    "pads-dilations-ignored-cropping": Fault.of(
+        pads=after(_undilated_pads), extent=after(_truncated), windows=after(_ending_with_padding)
     ),
     "auto-pad-undilated-unwritten": Fault.of(
         pads=before(lambda p: (_undilated(p),)),
