@@ -72,12 +72,20 @@ class Observation:
 
     @cached_property
     def baselines(self) -> tuple[tuple[Combination, Baseline], ...]:
-        """What a right backend makes of the case, per combination of readings that is possible."""
+        """What a right backend makes of the case, per combination of readings that is possible.
+
+        Without doubt, those of the same answer are tried as one.
+        """
         case = self.vector.case
-        return tuple(
+        every = [
             (combination, Baseline(case, right_operator(case.operator, combination)))
             for combination in (self._doubtful() if self.in_doubt else self._possible())
-        )
+        ]
+        if self.in_doubt:
+            return tuple(every)
+        return tuple(
+            {baseline.key: (given, baseline) for given, baseline in reversed(every)}.values()
+        )[::-1]
 
     @cached_property
     def doubted(self) -> Observation:

@@ -152,6 +152,14 @@ class Baseline:
             return None
 
     @property
+    def key(self) -> tuple[Any, ...]:
+        """Equal for two that read the same cells and make the same of them."""
+        right = self.right
+        if isinstance(right, Raised) or self.pooled is None:
+            return ()
+        return (self.pooled.plan.key, *((o.dtype, o.shape, o.tobytes()) for o in right))
+
+    @property
     def right(self) -> Answer:
         """The right answer."""
         try:

@@ -130,7 +130,7 @@ def _is_dilated_same(params: Params) -> bool:
 
 
 def _undilated_pads(right: Pads, params: Params) -> Pads:
-    """Take the padding of undilated kernels, also where it is negative, and half of it as C does."""
+    """Take the padding of undilated kernels, also if it is negative, and half of it as C does."""
     if not _is_dilated_same(params):
         return right
     pads = []
