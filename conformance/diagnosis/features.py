@@ -50,7 +50,10 @@ _CONDITIONS = (
     _some_axis("pads_begin_equal_pads_end", "is", value=False),
     _some_axis("kernel", "modulo", value=0.0, modulus=2),
     _some_axis("kernel", "from", value=8.0),
-    Condition(Feature("kernel", ALL_AXES), "is", 1.0, over="every"),
+    *(
+        Condition(Feature(name, ALL_AXES), "is", 1.0, over="every")
+        for name in ("kernel", "strides", "dilations")
+    ),
     _case("auto_pad", "is", value=frozenset({"same_lower", "same_upper"})),
 )
 _OF_GIVEN_OUTPUTS = (

@@ -107,7 +107,7 @@ CAUSES = 12
 """Causes of one operator, at most."""
 UNEXPLAINED = 8
 """Failures in a row that nothing explains, until no more is looked for."""
-IN_VAIN = 4
+IN_VAIN = 8
 """Failures that no single fault explains, until what atoms enumerate is not tried any more."""
 LIKELIEST = 24
 """Candidates that are held against conforming vectors, those that explain most."""
@@ -233,7 +233,7 @@ CALLS_A_BATCH = 256
 
 # Work, in the steps of `conformance.budget` -------------------------------------------------------
 
-STEPS_OF_SEARCH = 100_000
+STEPS_OF_SEARCH = 200_000
 """For faults that reproduce failures of one operator."""
 STEPS_OF_STATE = 300_000
 """For failures that depend on earlier calls: a hundred fresh starts, of which few have none."""

@@ -21,7 +21,6 @@ from conformance.diagnosis.claim import Claim, planted
 from conformance.diagnosis.features import apart, features, spread, weight
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
 from conformance.faults.fault import Fault, Together
-from conformance.operators.operator import Operator
 from conformance.progress import Progress
 from conformance.vector import Vector
 
@@ -203,16 +202,25 @@ class Search:
         They are few beside what atoms enumerate, so each kind of mismatch is held against them
         before work is spent on one that no fault with a name explains.
         """
-        operator = self._as_followed[mismatch].operator
-        cause = self._best(chain(self._candidates.known, self._named_for(operator)), mismatch)
+        named = self._named_for(self._as_followed[mismatch])
+        cause = self._best(chain(self._candidates.known, named), mismatch)
         is_certain = cause is not None and (
             self._is_enough(cause, left)
             or (len(cause.explained) >= limits.SHARED and not cause.contradicted)
         )
         return cause if is_certain else None
 
-    def _named_for(self, operator: Operator) -> Iterator[Together]:
-        return ((fault,) for fault in self._named if fault.concerns(operator))
+    def _named_for(self, observation: Observation) -> Iterator[Together]:
+        """Yield those with names that may explain a mismatch.
+
+        Of an exception that are those that refuse calls: whatever moves windows raises one where
+        none fits, as many others do.
+        """
+        operator = observation.operator
+        refused = observation.outputs is None and not operator.is_gradient
+        for fault in self._named:
+            if fault.concerns(operator) and (fault.refuses or not refused):
+                yield (fault,)
 
     def _of_one(self, mismatch: int, left: Sequence[int]) -> Fit | None:
         """Return the single fault that explains a mismatch and fits the others best.
@@ -221,12 +229,11 @@ class Search:
         and none made for numbers that they have in common where another one says as much.
         """
         observation, candidates = self._as_followed[mismatch], self._candidates
-        operator = observation.operator
         stages: list[Iterable[Together]] = [
             candidates.known,
-            self._named_for(operator),
+            self._named_for(observation),
             candidates.of_atoms(observation) if self._in_vain else (),
-            candidates.of_common_numbers(operator),
+            candidates.of_common_numbers(observation.operator),
         ]
         found: list[Fit] = []
         for stage in stages:
@@ -348,9 +355,10 @@ class Search:
             and 0 < observation.wrong_elements < limits.TELLING
         ):
             return False
-        if not cause.contradicted:
-            return True
-        explained = [*cause.explained]
+        # Whatever moves windows raises an exception where none fits: those tell causes apart alone.
+        explained = [i for i in cause.explained if self._is_telling(cause, i)]
+        if not (cause.contradicted and explained):
+            return bool(explained)
         words, kept = apart(
             [self.features[i] for i in explained], [self.others[i] for i in cause.contradicted]
         )
@@ -358,11 +366,21 @@ class Search:
         if len(kept) >= min(limits.SHARED, len(self._scored)) and 2 * len(kept) >= len(explained):
             known = self.features[explained[kept[0]]]
             cause.claim = replace(cause.claim, places=(tuple(known[word] for word in words),))
-            cause.explained = {explained[i]: cause.explained[explained[i]] for i in kept}
+            cause.explained = {
+                i: match
+                for i, match in cause.explained.items()
+                if all(word in self.features[i] for word in words)
+            }
             cause.set_apart = len(cause.contradicted)
             cause.contradicted = frozenset()
             return True
-        return 4 * len(cause.contradicted) <= len(cause.explained)
+        return 4 * len(cause.contradicted) <= len(explained)
+
+    def _is_telling(self, cause: Fit, mismatch: int) -> bool:
+        """Say whether it tells something that a cause explains a mismatch: an exception may not."""
+        observation = self._as_followed[mismatch]
+        refuses = any(fault.refuses for fault in cause.faults)
+        return observation.outputs is not None or observation.operator.is_gradient or refuses
 
     def _tick(self, left: int) -> None:
         if self._progress is not None:

@@ -73,6 +73,13 @@ class Fault:
         return next(iter(self.replaces))
 
     @property
+    def refuses(self) -> bool:
+        """Whether it may refuse what is valid by intent: others do so where nothing fits."""
+        return "validate" in self.replaces or any(
+            isinstance(wrap, Refusing) for wrap in self.replaces.values()
+        )
+
+    @property
     def threads(self) -> tuple[str, ...]:
         """URLs of public reports of the same behaviour."""
         return KNOWN_BUGS.get(self.bug, ())

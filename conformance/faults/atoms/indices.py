@@ -172,6 +172,23 @@ def _first_in_plane(cells: ChosenCells) -> Array:
     return cells.at(list(np.unravel_index(first.reshape(cells.shape), cells.params.sizes)))
 
 
+def _by_output_sizes(cells: ChosenCells) -> Array:
+    """Take the number of a cell in its window apart by the sizes of the output, in one plane.
+
+    Windows lie as many cells on as their number says, less the pad that is given.
+    """
+    params = cells.params
+    number = _row_major(cells.taps, params.kernel or params.sizes)
+    taps: list[Array] = []
+    for size in cells.shape[:2:-1]:
+        taps.insert(0, number % size)
+        number = number // size
+    taps.insert(0, number)
+    begins = params.pads_begin or (0,) * len(taps)
+    axes = zip(cells.windows, begins, taps, strict=True)
+    return _row_major([window - begin + tap for window, begin, tap in axes], params.sizes)
+
+
 _POSITION = _of_axes("the position", lambda p, *_: p)
 _POSITIONS: tuple[Position, ...] = (
     _POSITION,
@@ -236,6 +253,7 @@ _NUMBERED: tuple[Atom[Number], ...] = (
     Atom("along the first axis alone", lambda cells: cells.positions[0]),
     Atom("of the first cell of the plane that holds the value", _first_in_plane),
     Atom("channels come last, without the batch", lambda c: _channels_last(c, 0 * c.batch)),
+    Atom("in its window, taken apart by output sizes, without batch and channel", _by_output_sizes),
 )
 
 

@@ -29,7 +29,7 @@ from conformance.faults.atoms.windows import (
 )
 from conformance.faults.call import Call
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import Refused, Unchecked, resolving
+from conformance.faults.wraps import Refusing, Unchecked, resolving
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.params import Params
@@ -255,11 +255,9 @@ def _past_input_and_begin_pad(start: int, d: int, begin: int, _end: int) -> bool
     return begin > 0 and start >= d + begin
 
 
-def _refuse_negative_numerator(params: Params, pads: Pads) -> tuple[Params, Pads]:
-    for d, k, s, (begin, _) in zip(params.sizes, params.spans, params.strides, pads, strict=True):
-        if params.ceil and d + begin < k and (d - k) % s:
-            raise Refused(f"kernel {k} above input and begin pad {d + begin}")
-    return params, pads
+def _has_negative_numerator(params: Params, pads: Pads) -> bool:
+    axes = zip(params.sizes, params.spans, params.strides, pads, strict=True)
+    return params.ceil and any(d + begin < k and (d - k) % s for d, k, s, (begin, _) in axes)
 
 
 _NUMBERS = {
@@ -277,7 +275,7 @@ _NUMBERS = {
     ),
     "ceil-first-axis-only": _rounded_up_on(0),
     "ceil-last-axis-only": _rounded_up_on(-1),
-    "ceil-of-negative-numerator": Fault.of(extent=before(_refuse_negative_numerator)),
+    "ceil-of-negative-numerator": Fault.of(extent=Refusing(_has_negative_numerator)),
     "ceil-never-overhangs-begin-forgotten": _without_past(lambda start, d, *_: start >= d),
     "ceil-dropped-only-with-begin-pad": _without_past(_past_input_and_begin_pad),
     "torch-without-begin-pads": _without_past(lambda start, d, *_: start >= d),
