@@ -357,13 +357,15 @@ class Search:
             return False
         # Whatever moves windows raises an exception where none fits: those tell causes apart alone.
         explained = [i for i in cause.explained if self._is_telling(cause, i)]
-        if not (cause.contradicted and explained):
+        against = [self.others[i] for i in cause.contradicted]
+        against += [self.features[i] for i in self._answered(cause, explained)]
+        if not (against and explained):
             return bool(explained)
-        words, kept = apart(
-            [self.features[i] for i in explained], [self.others[i] for i in cause.contradicted]
-        )
+        words, kept = apart([self.features[i] for i in explained], against)
         # A few mismatches have something in common by chance; a few others are explained by chance.
         if len(kept) >= min(limits.SHARED, len(self._scored)) and 2 * len(kept) >= len(explained):
+            if not self._tells_where(words, explained):
+                return False
             known = self.features[explained[kept[0]]]
             cause.claim = replace(cause.claim, places=(tuple(known[word] for word in words),))
             cause.explained = {
@@ -374,7 +376,29 @@ class Search:
             cause.set_apart = len(cause.contradicted)
             cause.contradicted = frozenset()
             return True
-        return 4 * len(cause.contradicted) <= len(explained)
+        return 4 * len(against) <= len(explained)
+
+    def _answered(self, cause: Fit, explained: Sequence[int]) -> list[int]:
+        """Return mismatches, of those that are weighed, that a cause of exceptions refuses too."""
+        refuses = all(fault.refuses for fault in cause.faults)
+        if not refuses or any(self._as_followed[i].outputs is not None for i in explained):
+            return []
+        answered = [i for i in self._scored if self._as_followed[i].outputs is not None]
+        shown = self._reproductions.shows(cause.faults, [self._as_followed[i] for i in answered])
+        return [i for i, shows in zip(answered, shown, strict=True) if shows]
+
+    def _tells_where(self, words: Sequence[str], explained: Sequence[int]) -> bool:
+        """Say whether a cause is told by what it explains where some features are.
+
+        Of exceptions these are nearly all that are there, and some calls there are right: else the
+        features alone say as much of which calls are refused.
+        """
+        if any(self._as_followed[i].outputs is not None for i in explained):
+            return True
+        raised = [i for i, each in enumerate(self._as_followed) if each.outputs is None]
+        there = {i for i in raised if all(word in self.features[i] for word in words)}
+        most = len(there.intersection(explained)) >= limits.NEARLY_ALL * len(there)
+        return most and any(all(word in other for word in words) for other in self.others)
 
     def _is_telling(self, cause: Fit, mismatch: int) -> bool:
         """Say whether it tells something that a cause explains a mismatch: an exception may not."""

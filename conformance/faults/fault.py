@@ -74,10 +74,8 @@ class Fault:
 
     @property
     def refuses(self) -> bool:
-        """Whether it may refuse what is valid by intent: others do so where nothing fits."""
-        return "validate" in self.replaces or any(
-            isinstance(wrap, Refusing) for wrap in self.replaces.values()
-        )
+        """Whether it refuses valid calls by intent: others do so where no window fits."""
+        return any(isinstance(wrap, Refusing) for wrap in self.replaces.values())
 
     @property
     def threads(self) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ from support.fakes import altered, pool, ramp, right, vector
 
 from conformance.backends.answer import CRASHED, TIMED_OUT, Answer
 from conformance.backends.runner import InProcess, OneByOne
-from conformance.budget import CALL, VECTOR, Budget
-from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
+from conformance.diagnosis.laboratory import Laboratory
 from conformance.errors import Unsupported
 from conformance.vector import Case
 

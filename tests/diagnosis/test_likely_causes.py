@@ -8,6 +8,7 @@ from support.effort import one_in
 from support.fakes import check, pool, ramp, right, vector
 from support.fault_probes import light_probes
 
+import conformance
 from conformance.diagnosis import likely_causes, limits
 from conformance.diagnosis.claim import planted
 from conformance.diagnosis.features import apart, condition, features, spread
@@ -281,3 +282,19 @@ def test_no_work_for_what_has_no_name_takes_a_named_cause_away(monkeypatch):
 
     causes = causes_of(backend, light_probes("AvgPool-1"))
     assert {"same-lower-as-upper", "ceil-ignored"} <= {name for c in causes for name in c.faults}
+
+
+def test_what_refuses_calls_is_told_from_windows_that_do_not_fit():
+    """Whatever moves windows far enough raises an exception; so does what some condition says."""
+    without_pads = faulty(fault_named("extent-without-pads"))
+
+    def backend(operator, inputs, attributes):
+        if inputs[0].ndim > 5:
+            raise RuntimeError
+        return without_pads(operator, inputs, attributes)
+
+    first, second = conformance.check(
+        backend, operators=["ONNX-MaxPool-22"], diagnose="seen"
+    ).diagnoses
+    assert first.faults == ("extent-without-pads",)
+    assert (second.kind, second.condition) == ("unknown", "the number of spatial axes is 4")

@@ -7,6 +7,7 @@ from support.fakes import pool, vector
 from conformance.diagnosis.reproduce import Match, Observation, Reproductions
 from conformance.faults import CATALOGUE, Fault, fault_named
 from conformance.faults.concerns import EVERY
+from conformance.faults.enumerated import enumerated
 from conformance.operators import vector_of
 from conformance.vector import Case
 
@@ -100,3 +101,32 @@ def test_a_reading_that_refuses_the_indices_of_a_case_is_no_obstacle():
     observation = Observation(case, (np.full((1, 1, 6), 7, np.float32),), {})
     unpooling = [each for each in CATALOGUE if each.concerns(observation.operator)]
     assert not any(Reproductions().reproduce((fault,), observation) for fault in unpooling)
+
+
+def test_nan_in_place_of_a_number_tells_a_fault_where_no_sum_can_overflow():
+    """Nothing times infinity, in a gradient of norms that rounds one cell as it likes."""
+    data = np.array([[[4, 6, -np.inf, 8]]], np.float32)
+    given = np.array([[[-125, -28]]], np.float32)
+    case = Case(
+        "case",
+        "PyTorch-lp_pool1d-backward",
+        {"kernel_size": 1, "stride": 3, "norm_type": 6},
+        (given, data),
+    )
+    returned = np.array([[[-125, 0, np.nan, np.nextafter(np.float32(-28), np.float32(-29))]]])
+    observation = Observation(vector_of(case), (returned.astype(np.float32),), {})
+    (fault,) = (
+        fault
+        for fault in enumerated(observation.operator, ("gradients", "shapes", "numbers"))
+        if "times its power" in fault.summary
+    )
+    assert Reproductions().match((fault,), observation) is Match.CLOSE
+
+
+def test_readings_of_the_same_answer_are_tried_as_one():
+    """In doubt, each is: a fault may tell them apart."""
+    attributes = {"kernel_shape": [2], "strides": [2], "auto_pad": "SAME_UPPER", "ceil_mode": 1}
+    case = vector(np.ones((1, 1, 4), np.float32), attributes, operator="ONNX-AveragePool-22")
+    observation = Observation(case, (np.zeros((1, 1, 2), np.float32),), {})
+    assert len(observation.baselines) == 1
+    assert len(observation.doubted.baselines) > 1

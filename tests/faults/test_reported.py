@@ -1,6 +1,7 @@
 """Faults return what public reports of the same behaviour print."""
 
 import numpy as np
+import pytest
 from support.fakes import ramp
 
 from conformance.faults import fault_named, faulty
@@ -96,6 +97,22 @@ def test_sizes_of_same_padding_without_dilations_are_not_checked():
     assert got.ravel().tolist() == [3, 4, 5, 6, 5]
     got, _ = with_fault(fault, "ONNX-MaxPool-22", data[..., :2], **same | {"dilations": [3]})
     assert got.shape == (1, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("operator", "fault", "last"),
+    [
+        ("ONNX-MaxPool-22", "pads-dilations-ignored-unchecked", 8),
+        ("ONNX-AveragePool-22", "pads-dilations-ignored-cropping", 4),
+    ],
+)
+def test_negative_padding_of_undilated_kernels_cuts_cells_off(operator, fault, last):
+    """Finding 25, ONNX Runtime: the last cell of 0, 4 and 8 is beyond it, for averages alone."""
+    data = np.arange(9, dtype=np.float32).reshape(1, 1, 9)
+    same = {"kernel_shape": [3], "strides": [5], "dilations": [4], "auto_pad": "SAME_LOWER"}
+    got = with_fault(fault, operator, data, **same)
+    first = got[0] if operator.startswith("ONNX-MaxPool") else got
+    assert first.ravel().tolist() == [last if last == 8 else (0 + last) / 2]
 
 
 def test_a_nan_is_kept_in_the_last_row_of_the_last_column():
