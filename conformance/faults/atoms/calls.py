@@ -177,6 +177,11 @@ _CALLS: tuple[WhichCalls, ...] = (
         ),
         PADDED,
     ),
+    Atom(
+        "a pad is not below the kernel",
+        lambda p, pads, _: any(max(pad) >= k for pad, k in zip(pads, p.kernel, strict=True)),
+        PADDED,
+    ),
     Atom("dilations are above 1", lambda p, *_: any(n > 1 for n in p.dilations), DILATED),
     Atom("dilations differ", lambda p, *_: len(set(p.dilations)) > 1, DILATED),
     Atom(
