@@ -19,6 +19,8 @@ from conformance.operators.pooling import check_or_unsupported
 from conformance.vector import Array, own_inputs
 
 _T = TypeVar("_T")
+SHAPES = ("static", "dynamic")
+"""The option `shapes` of some adapters: what is compiled is for one shape, or for all."""
 
 
 @contextmanager

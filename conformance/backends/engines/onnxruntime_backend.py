@@ -25,7 +25,7 @@ from typing import Any
 import onnxruntime
 from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NotImplementedThere
 
-from conformance.backends.engines.engine import check_most_axes, known_operator
+from conformance.backends.engines.engine import SHAPES, check_most_axes, known_operator
 from conformance.backends.engines.onnx_graph import GRAPHS, around
 from conformance.backends.engines.onnx_node import (
     LATEST,
@@ -57,7 +57,7 @@ class OnnxRuntime:
 
     def __post_init__(self) -> None:
         """Raise ValueError for an option that there is not."""
-        check_known(self.shapes, ("static", "dynamic"))
+        check_known(self.shapes, SHAPES)
         check_known(self.graph, GRAPHS)
 
     def __call__(

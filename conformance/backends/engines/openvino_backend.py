@@ -14,13 +14,14 @@ arithmetic that the device may choose. float64 and int64 are unsupported: the CP
 primitives of these types and computes in float32 and int32.
 
 `backend` runs on the CPU; `openvino:device=GPU,precision=f16` is one on another device and at
-another precision.
+another precision, and `openvino:shapes=dynamic` has models whose dimensions are open, one for all
+shapes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -28,12 +29,14 @@ import ml_dtypes
 import numpy as np
 
 from conformance.backends.engines.engine import (
+    SHAPES,
     check_most_axes,
     counterpart,
     is_row_major,
     known_operator,
     missing,
 )
+from conformance.backends.options import check_known
 from conformance.errors import Unsupported
 from conformance.operators import Operator, Params, pooling_of
 from conformance.operators.attributes import INDEX_TYPES, PADS, Role
@@ -62,10 +65,18 @@ _core = ov.Core()
 
 @dataclass(frozen=True, slots=True)
 class OpenVino:
-    """A backend on one device (`ov.Core().available_devices`) at a precision (f32, f16, bf16)."""
+    """A backend on one device (`ov.Core().available_devices`) at a precision (f32, f16, bf16).
+
+    `shapes` are static or dynamic.
+    """
 
     device: str = "CPU"
     precision: str = "f32"
+    shapes: str = "static"
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for an option that there is not."""
+        check_known(self.shapes, SHAPES)
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -89,8 +100,11 @@ class OpenVino:
             size = _OutputSize()
         check_most_axes(definition, data.ndim - 2, "OpenVINO")
         indices = _has_indices(definition, settings, element)
+        shape = data.shape
+        if self.shapes == "dynamic":
+            settings, shape = replace(settings, sizes=()), (-1,) * data.ndim
         node = _Node(node_of, version, settings, size, indices)
-        model = _compiled(self.device, self.precision, node, element, data.shape)
+        model = _compiled(self.device, self.precision, node, element, shape)
         request = model.create_infer_request()  # one for each call: threads may not share one
         request.infer([tensor_of(data, element)])
         values = array_of(request.get_output_tensor(0)).view(data.dtype)

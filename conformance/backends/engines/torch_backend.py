@@ -11,7 +11,8 @@ A gradient is that of torch.autograd, through the same call. Strides and offsets
 passed on; an input with negative strides, which torch has not, is copied first.
 
 `backend` runs on the CPU; `torch:device=cuda` is one that moves inputs to that device and outputs
-back, and `torch:compile=true` one that compiles each call with torch.compile.
+back, and `torch:compile=true` one that compiles each call with torch.compile; with
+`torch:compile=true,shapes=dynamic` for any sizes, not for those of the call alone.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import torch
 from torch.nn import functional
 
 from conformance.backends.engines.engine import (
+    SHAPES,
     adaptive_params,
     counterpart,
     for_axes,
@@ -37,6 +39,7 @@ from conformance.backends.engines.engine import (
     known_operator,
     of_axes,
 )
+from conformance.backends.options import check_known
 from conformance.errors import Unsupported
 from conformance.operators import Operator, Pooling, pooling_of
 from conformance.vector import Array, Outputs
@@ -72,10 +75,18 @@ with warnings.catch_warnings():
 
 @dataclass(frozen=True, slots=True)
 class Torch:
-    """A backend on one device of torch ("cpu", "cuda", "cuda:1", "mps", ...), compiled or not."""
+    """A backend on one device of torch ("cpu", "cuda", "cuda:1", "mps", ...), compiled or not.
+
+    What is compiled is for `shapes` that are static or dynamic.
+    """
 
     device: str = "cpu"
     compile: bool = False
+    shapes: str = "static"
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for an option that there is not."""
+        check_known(self.shapes, SHAPES)
 
     def __call__(
         self, operator: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
@@ -102,7 +113,7 @@ class Torch:
         """Return what torch pools or, with the gradient of that, the gradient of the data."""
         if self.compile:
             torch.compiler.reset()  # each call has its own attributes
-            pool = torch.compile(pool, dynamic=False)
+            pool = torch.compile(pool, dynamic=self.shapes == "dynamic")
         tensor = self._tensor(data)
         if gradient is None:
             result: torch.Tensor | tuple[torch.Tensor, ...] = pool(tensor)

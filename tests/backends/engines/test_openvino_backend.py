@@ -10,6 +10,7 @@ from support.random_cases import pooling
 
 pytest.importorskip("openvino")
 
+from conformance.backends.engines import openvino_backend
 from conformance.backends.engines.openvino_backend import OpenVino
 
 pytestmark = pytest.mark.needs_engine("openvino")
@@ -42,3 +43,15 @@ def test_options():
     assert half("MaxPool-1", [ROW], pooling([4])).tolist() == [[[5]]]
     with pytest.raises(RuntimeError, match="NOPE"):
         OpenVino(device="NOPE")("MaxPool-1", [ROW], pooling([1]))
+
+
+def test_one_model_of_open_dimensions_takes_several_shapes():
+    """In both orders, with the values of models of one shape."""
+    dynamic = OpenVino(shapes="dynamic")
+    compiled = openvino_backend._compiled
+    compiled.cache_clear()
+    for data in (ROW, ROW[..., :3], ROW):
+        given = pooling([2], auto_pad="same_upper")
+        expected = OpenVino()("MaxPool-1", [data], given)
+        assert np.array_equal(dynamic("MaxPool-1", [data], given), expected)
+    assert compiled.cache_info().misses == 3  # two shapes, and the one for both
