@@ -81,11 +81,10 @@ class Observation:
             (combination, Baseline(case, right_operator(case.operator, combination)))
             for combination in (self._doubtful() if self.in_doubt else self._possible())
         ]
-        if self.in_doubt:
+        if self.in_doubt or len(every) == 1:
             return tuple(every)
-        return tuple(
-            {baseline.key: (given, baseline) for given, baseline in reversed(every)}.values()
-        )[::-1]
+        first = {each[1].key: each for each in reversed(every)}
+        return tuple(first.values())[::-1]
 
     @cached_property
     def doubted(self) -> Observation:
