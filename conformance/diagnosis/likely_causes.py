@@ -62,6 +62,7 @@ def diagnose(
     some = thinned([s for s in searched if _is_small(s.vector.case)], limits.COMMON_SAMPLES)
     common = (*of_common_numbers(some, of),) if enumerated else ()
     candidates = Candidates(catalogue, first, enumerated, common)
+    steps = limits.STEPS_OF_SEARCH_AT_LEAST + limits.STEPS_OF_SEARCH_A_FAILURE * len(failing)
     predictions = Predictions(of, laboratory.budget if laboratory is not None else None)
     search = Search(
         [*map(predictions.observation, searched)],
@@ -70,7 +71,7 @@ def diagnose(
         reproductions=predictions.reproductions,
         progress=progress,
         # No clock takes away what recorded answers tell.
-        share=Budget().share(limits.STEPS_OF_SEARCH),
+        share=Budget().share(min(steps, limits.STEPS_OF_SEARCH)),
     )
     fits, left = search.run()
     left += search.extended(fits, [*map(predictions.observation, others)])

@@ -158,7 +158,7 @@ SHARE_OF_LEFT = 3
 """It explains one in so many of the failures left, at least."""
 PATIENCE = 5.0
 """Seconds that one answer may take: a case that takes longer is left out."""
-CRASHES, HANGS = 16, 3
+CRASHES, HANGS = 6, 3
 """After which a backend is not asked any more: a crash costs a start, a hang seconds as well."""
 
 # Rules --------------------------------------------------------------------------------------------
@@ -234,7 +234,9 @@ CALLS_A_BATCH = 256
 # Work, in the steps of `conformance.budget` -------------------------------------------------------
 
 STEPS_OF_SEARCH = 200_000
-"""For faults that reproduce failures of one operator."""
+"""For faults that reproduce failures of one operator, at most."""
+STEPS_OF_SEARCH_AT_LEAST, STEPS_OF_SEARCH_A_FAILURE = 60_000, 1_500
+"""Of these, to begin with, and for each failure."""
 STEPS_OF_STATE = 300_000
 """For failures that depend on earlier calls: a hundred fresh starts, of which few have none."""
 STEPS_OF_CALLS_AGAIN = 20_000

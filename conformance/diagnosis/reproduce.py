@@ -163,13 +163,18 @@ class Observation:
         return [{**self.readings, **dict(choice)} for choice in islice(choices, limits.READINGS)]
 
     def _doubtful(self) -> list[Combination]:
+        """Return what is followed, nothing, each other reading, and what is possible besides."""
         others = (
             {**self.readings, clause.name: reading.name}
             for clause in self._structural()
             for reading in clause.readings
             if reading.name != self.readings.get(clause.name, clause.default)
         )
-        return [self.readings, *([{}] if self.readings else []), *others]
+        combinations: list[Combination] = []
+        for each in (self.readings, {}, *others, *self._possible()):
+            if each not in combinations:
+                combinations.append(each)
+        return combinations
 
     def _structural(self) -> list[Clause]:
         """Return the disputed clauses of the operator whose readings replace steps."""

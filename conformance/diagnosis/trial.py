@@ -147,6 +147,8 @@ class Trial:
         elif not sample.failed:
             hidden = is_open or predictions.may_hide(claim, sample.vector)
             (self.unclear if hidden else self.absent).append(sample)
+        elif claim.faults and self.explains(sample):
+            self.quiet += 1  # as predicted, though what is right is hardly further away
         elif claim.faults:
             together = predictions.reproduces_with(claim.faults, rivals, sample)
             if together:
