@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 from itertools import islice, product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -83,8 +84,10 @@ class Observation:
         ]
         if self.in_doubt or len(every) == 1:
             return tuple(every)
-        first = {each[1].key: each for each in reversed(every)}
-        return tuple(first.values())[::-1]
+        first: dict[tuple[Any, ...], tuple[Combination, Baseline]] = {}
+        for each in every:
+            first.setdefault(each[1].key, each)
+        return tuple(first.values())
 
     @cached_property
     def doubted(self) -> Observation:

@@ -216,10 +216,8 @@ class Search:
         Of an exception that are those that refuse calls: whatever moves windows raises one where
         none fits, as many others do.
         """
-        operator = observation.operator
-        refused = observation.outputs is None and not operator.is_gradient
         for fault in self._named:
-            if fault.concerns(operator) and (fault.refuses or not refused):
+            if fault.concerns(observation.operator) and _may_tell((fault,), observation):
                 yield (fault,)
 
     def _of_one(self, mismatch: int, left: Sequence[int]) -> Fit | None:
@@ -356,7 +354,7 @@ class Search:
         ):
             return False
         # Whatever moves windows raises an exception where none fits: those tell causes apart alone.
-        explained = [i for i in cause.explained if self._is_telling(cause, i)]
+        explained = [i for i in cause.explained if _may_tell(cause.faults, self._as_followed[i])]
         against = [self.others[i] for i in cause.contradicted]
         against += [self.features[i] for i in self._answered(cause, explained)]
         if not (against and explained):
@@ -371,7 +369,7 @@ class Search:
             cause.explained = {
                 i: match
                 for i, match in cause.explained.items()
-                if all(word in self.features[i] for word in words)
+                if self.features[i].keys() >= {*words}
             }
             cause.set_apart = len(cause.contradicted)
             cause.contradicted = frozenset()
@@ -381,9 +379,9 @@ class Search:
     def _answered(self, cause: Fit, explained: Sequence[int]) -> list[int]:
         """Return mismatches, of those that are weighed, that a cause of exceptions refuses too."""
         refuses = all(fault.refuses for fault in cause.faults)
-        if not refuses or any(self._as_followed[i].outputs is not None for i in explained):
+        if not refuses or any(map(self._is_answered, explained)):
             return []
-        answered = [i for i in self._scored if self._as_followed[i].outputs is not None]
+        answered = [i for i in self._scored if self._is_answered(i)]
         shown = self._reproductions.shows(cause.faults, [self._as_followed[i] for i in answered])
         return [i for i, shows in zip(answered, shown, strict=True) if shows]
 
@@ -393,18 +391,18 @@ class Search:
         Of exceptions these are nearly all that are there, and some calls there are right: else the
         features alone say as much of which calls are refused.
         """
-        if any(self._as_followed[i].outputs is not None for i in explained):
+        if any(map(self._is_answered, explained)):
             return True
-        raised = [i for i, each in enumerate(self._as_followed) if each.outputs is None]
-        there = {i for i in raised if all(word in self.features[i] for word in words)}
+        there = {
+            i
+            for i in range(len(self._as_followed))
+            if not self._is_answered(i) and self.features[i].keys() >= {*words}
+        }
         most = len(there.intersection(explained)) >= limits.NEARLY_ALL * len(there)
-        return most and any(all(word in other for word in words) for other in self.others)
+        return most and any(other.keys() >= {*words} for other in self.others)
 
-    def _is_telling(self, cause: Fit, mismatch: int) -> bool:
-        """Say whether it tells something that a cause explains a mismatch: an exception may not."""
-        observation = self._as_followed[mismatch]
-        refuses = any(fault.refuses for fault in cause.faults)
-        return observation.outputs is not None or observation.operator.is_gradient or refuses
+    def _is_answered(self, mismatch: int) -> bool:
+        return self._as_followed[mismatch].outputs is not None
 
     def _tick(self, left: int) -> None:
         if self._progress is not None:
@@ -414,6 +412,12 @@ class Search:
 def _numbers(vectors: Sequence[Vector], most: int) -> list[int]:
     """Return the numbers of vectors of as many kinds as possible."""
     return sorted(spread(range(len(vectors)), most, vectors.__getitem__))
+
+
+def _may_tell(faults: Together, observation: Observation) -> bool:
+    """Say whether it may tell something that faults explain a mismatch: an exception may not."""
+    answered = observation.outputs is not None or observation.operator.is_gradient
+    return answered or any(fault.refuses for fault in faults)
 
 
 def _pairs(some: Sequence[Fault], others: Sequence[Fault]) -> Iterator[Together]:

@@ -8,7 +8,8 @@ from support.fakes import altered, pool, ramp, right, vector
 
 from conformance.backends.answer import CRASHED, TIMED_OUT, Answer
 from conformance.backends.runner import InProcess, OneByOne
-from conformance.diagnosis.laboratory import Laboratory
+from conformance.budget import CALL, VECTOR, Budget
+from conformance.diagnosis.laboratory import Laboratory, as_expected, samples_from
 from conformance.errors import Unsupported
 from conformance.vector import Case
 
@@ -122,3 +123,50 @@ def test_some_hangs_or_crashes_end_the_experiments(kind, most):
 def test_a_case_that_hangs_or_crashes_is_left_out(kind):
     """Nobody knows what the answer would be, nor which call it was that broke memory."""
     assert Laboratory(Ending(kind), lambda _: {}).ask(some(1)) == []
+
+
+def test_nothing_is_asked_when_the_work_is_done_or_the_seconds_are_over():
+    """Either limit holds for all experiments together."""
+    for lab in (laboratory(steps=0), laboratory(budget=Budget(seconds=1e-9))):
+        assert lab.is_over
+        assert lab.ask(some()) == []
+        assert list(lab.near(some(), [])) == []
+
+
+def test_work_is_counted_by_what_is_asked():
+    """So a slow backend is asked as much as a quick one, on a busy machine and on a quiet one."""
+    budget = Budget()
+    lab = laboratory(budget=budget)
+    lab.ask([lab.vector(each.case) for each in some(3)])
+    assert budget.spent == 3 * (VECTOR + CALL)
+
+
+def test_stored_outputs_and_conforming_vectors_are_samples_too():
+    """What a run knows is not asked again."""
+    one = vector()
+    wrong, raised = samples_from(
+        [(one, (np.zeros((1, 1, 3), np.float32),)), (vector(id="b"), None)]
+    )
+    assert wrong.wrong.all()
+    assert raised.outputs is None
+    assert raised.failed
+    conforming = as_expected(one)
+    assert not conforming.failed
+    assert conforming.outputs[0].tolist() == [[[1.5, 3.5, 5.5]]]
+
+
+def test_a_clause_is_open_where_no_reading_is_known_to_be_followed():
+    """As that of NaN is in a backend that loses some of them."""
+    data = np.array([[[1, np.nan, 2, 3]]], np.float32)
+    maximum = vector(data, pool("MaxPool-1"), operator="MaxPool-1")
+    followed = {"nan-in-maximum": "ignored"}
+    assert laboratory().open_clauses(maximum) >= {"nan-in-maximum"}
+    assert "nan-in-maximum" not in laboratory(readings=followed).open_clauses(maximum)
+    assert "nan-in-maximum" not in laboratory().open_clauses(vector())
+
+
+def test_no_part_of_the_work_is_more_than_all_of_it():
+    """What is asked for a part may be more than a laboratory may do."""
+    lab = laboratory(steps=CALL)
+    lab.begin(10 * CALL)
+    assert lab.share(10 * CALL).left == CALL
