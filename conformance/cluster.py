@@ -59,12 +59,16 @@ class Cluster:
 def connected(address: str) -> Iterator[Cluster]:
     """Connect to the scheduler at an address, tcp://HOST:PORT; UsageError if that cannot be."""
     try:
-        from distributed import Client  # noqa: PLC0415 - an extra
+        from distributed import Client, comm  # noqa: PLC0415 - an extra
+        from distributed.utils import LoopRunner  # noqa: PLC0415 - an extra
     except ImportError:
         raise UsageError(
             "a cluster needs the package distributed: pip install distributed"
         ) from None
     try:
+        # Asked without a Client first: one that does not start is closed when it is collected, and
+        # waits for itself for ever where the thread that happens to collect it is its own.
+        LoopRunner().run_sync(comm.connect, address, timeout=_SECONDS).abort()
         client = Client(address, timeout=_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise UsageError(
