@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
 
@@ -15,6 +15,7 @@ from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import size, spread, thinned, weight
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected
+from conformance.diagnosis.named_causes import word_of
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.search import Fit, Search
@@ -37,6 +38,7 @@ def diagnose(
     *,
     catalogue: Sequence[Fault] = CATALOGUE,
     first: Sequence[Claim] = (),
+    reproduced: Collection[str] = (),
     enumerated: bool = True,
     laboratory: Laboratory | None = None,
     unasked: str = "the backend was not asked",
@@ -48,7 +50,8 @@ def diagnose(
     vectors that do, as varied as can be. `readings` are
     those of disputed clauses that the backend follows, as far as they are known, or give them
     per vector. The causes of other operators come `first`, then faults of the `catalogue` and, if
-    they are to be `enumerated`, whatever atoms make. `progress` counts failures. In a
+    they are to be `enumerated`, whatever atoms make. Those `reproduced`, by their words, are not
+    reproduced again if they are confirmed here, too. `progress` counts failures. In a
     `laboratory`, causes are confirmed or refuted, and rules are learned for what no fault explains;
     without one, `unasked` says why. The last diagnoses name nothing where failures are left over:
     one for exceptions, one for wrong values and so on. A cause that explains only what others do is
@@ -80,7 +83,9 @@ def diagnose(
     if laboratory is None:
         diagnoses = [failures.of_fit(fit, Proof(missing=unasked)) for fit in fits]
         return [*diagnoses, *failures.unknown(left)]
-    return _proven(failures, search, candidates, fits, conforming, predictions, laboratory)
+    return _proven(
+        failures, search, candidates, fits, conforming, predictions, laboratory, reproduced
+    )
 
 
 def _in_gradients_too(fit: Fit, search: Search) -> Fit:
@@ -123,6 +128,7 @@ def _proven(
     conforming: Sequence[Vector],
     predictions: Predictions,
     laboratory: Laboratory,
+    reproduced: Collection[str],
 ) -> list[Diagnosis]:
     """Return the causes that experiments leave standing, and what is left over."""
     laboratory.begin(limits.STEPS_AT_LEAST + limits.STEPS_A_FAILURE * len(failures.samples))
@@ -144,6 +150,12 @@ def _proven(
     trials = experiments.on_faults(fits)
     found = experiments.on_rules()
     rules = [trial for trial in found if not trial.claim.faults]
+
+    def shown(trial: Trial) -> tuple[Proof, str]:
+        proof = experiments.proof(trial)
+        is_known = not proof.missing and word_of(trial.claim) in reproduced
+        return proof, "" if is_known else experiments.smallest(trial)
+
     failed = [(i, failures.samples[i].as_failed) for i in sorted(small)]
     ruled = [[i for i, sample in failed if rule.explains(sample)] for rule in rules]
     diagnoses: list[Diagnosis] = []
@@ -163,15 +175,12 @@ def _proven(
             continue
         if any(stood.explained.keys() <= {*numbers} for numbers in ruled):
             continue
-        diagnoses.append(
-            failures.of_fit(stood, experiments.proof(trial), experiments.smallest(trial))
-        )
+        diagnoses.append(failures.of_fit(stood, *shown(trial)))
         explained |= stood.explained.keys()
     for rule, numbers in zip(rules, ruled, strict=True):
         if not numbers:  # it was made of failures that others explain, too
             continue
-        proof, smallest = experiments.proof(rule), experiments.smallest(rule)
-        diagnoses.append(failures.of_rule(rule.claim, numbers, proof, smallest))
+        diagnoses.append(failures.of_rule(rule.claim, numbers, *shown(rule)))
         explained |= {*numbers}
     # Where several causes meet, none of them alone returns what was returned.
     left = [

@@ -118,6 +118,9 @@ def explained(
             beside,
             readings,
             first=_causes_of(others),
+            reproduced={
+                each.named for each in chain(*others) if each.is_confirmed and each.smallest
+            },
             laboratory=asked,
             unasked=unasked,
             progress=progress,
