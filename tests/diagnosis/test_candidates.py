@@ -12,7 +12,7 @@ from conformance.faults import fault_named
 from conformance.faults.atoms import by_words
 from conformance.operators import evaluate, operator_named
 
-EXCHANGED = "every begin pad taken as the end pad, and end pad taken as the begin pad"
+EXCHANGED = "every pad taken as that at the other end"
 
 
 @pytest.fixture(autouse=True)

@@ -36,6 +36,7 @@ def taken(words):
         ("every pad taken as half their sum, rounded down", "pads_begin", (1, 0)),
         ("every end pad taken as 0 on the last axis", "pads_end", (3, 0)),
         ("every end pad taken as 0 on the first axis", "pads_end", (0, 0)),
+        ("every pad taken as that at the other end on the last axis", "pads_end", (3, 1)),
         (
             "every kernel size taken as that of the next axis on the first of three axes",
             *("kernel", (2, 3)),  # of two axes

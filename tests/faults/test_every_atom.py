@@ -399,6 +399,27 @@ def test_faults_on_the_second_of_three_axes():
         assert found.ravel().tolist() == expected
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("auto_pad=same_lower taken as same_upper on the first axis", [3, 4, 3, 4]),
+        ("auto_pad=same_lower taken as same_upper on the first of three axes", [3, 4, 3, 4]),
+        ("auto_pad=same_lower taken as same_upper on the last axis", [2, 2, 4, 4]),
+        ("every pad taken as that at the other end, that of same_* too", [4, 4, 4, 4]),
+        (
+            "every pad taken as that at the other end on the last axis, that of same_* too",
+            [2, 2, 4, 4],
+        ),
+    ],
+)
+def test_faults_of_the_end_that_is_padded(words, expected):
+    """Two planes of one row, 1 2 and 3 4: where padding comes first, cells are their own maxima."""
+    attributes = {"kernel": [2, 1, 2], "strides": [1, 1, 1], "auto_pad": "same_lower"}
+    attributes |= {"pads_begin": [0, 0, 0], "pads_end": [0, 0, 0]}
+    data = np.arange(1.0, 5).reshape(1, 1, 2, 1, 2)
+    assert answer(words, "MaxPool-1", [data], attributes).ravel().tolist() == expected
+
+
 @pytest.mark.parametrize(("where", "outputs"), [("", 3), (IF_DILATED, 4)])
 def test_faults_of_lengths_of_kernels(where, outputs):
     """Five cells and windows of two, not dilated: one fault is of every kernel, one of dilated."""

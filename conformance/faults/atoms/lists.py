@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from conformance.faults.atoms.atom import Atom, Place
 from conformance.faults.atoms.cells import reading_other_cells
-from conformance.faults.atoms.words import taken_as
+from conformance.faults.atoms.words import one_axis, taken_as
 from conformance.faults.concerns import (
     ADAPTIVE,
     APART,
@@ -139,12 +139,8 @@ def _on_axis(place: int, atom: Misreading, axes: int | None = None) -> Misreadin
             numbers[place] = atom.of(lists, name)[place]
         return tuple(numbers)
 
-    if axes is None:
-        where = "on the first axis" if place == 0 else "on the last axis"
-    else:
-        where = f"on the {('first', 'second', 'third')[place]} of three axes"
     needs = EVERY if axes is None else VOLUMETRIC
-    return Misreading(f"{atom.words} {where}", of, atom.reads, needs)
+    return Misreading(f"{atom.words} on {one_axis(place, axes)}", of, atom.reads, needs)
 
 
 def _on_one_axis(atoms: Iterable[Misreading]) -> Iterator[Misreading]:
@@ -175,6 +171,11 @@ OF_NUMBERS = (
     each("half as large, rounded up", lambda n: axis.ceil_div(n, 2)),
     each("rounded down to an even number", lambda n: n // 2 * 2),
     each("rounded up to an even number", lambda n: axis.ceil_div(n, 2) * 2),
+)
+_OTHER_END = Misreading(
+    "that at the other end",
+    lambda lists, name: lists[PADS[name == "pads_begin"]],
+    PADS,
 )
 LARGER_PAD = computed("the larger one", max, *PADS)
 _OF_BOTH_PADS = (
@@ -485,7 +486,7 @@ def _of_place(place: Place[Change], lists: tuple[str, ...]) -> Iterator[Fault]:
         if set(chain(*map(_each_of, names))) <= {*lists}:
             for atom in atoms:
                 yield read(place, **dict.fromkeys(names, atom))
-    for one, other in (PADS, *combinations(("kernel", "strides", "dilations"), 2)):
+    for one, other in combinations(("kernel", "strides", "dilations"), 2):
         if {one, other} <= {*lists}:
             yield read(place, **{one: same_as(other), other: same_as(one)})
     if {*PADS} <= {*lists}:
@@ -514,7 +515,9 @@ _OF_PADS = (
     *_OF_AXES,
     *_OF_THREE_AXES,
     *OF_NUMBERS,
-    *_on_one_axis((*OF_NUMBERS, *_OF_AXES)),
+    _OTHER_END,
+    *_on_one_axis((*OF_NUMBERS, *_OF_AXES, _OTHER_END)),
+    *(_on_axis(place, _OTHER_END, axes=3) for place in (0, 1)),
     *_of_others(_NO_PADS),
     *_OF_BOTH_PADS,
     computed("half of the kernel size, rounded down", lambda k: k // 2, "kernel"),

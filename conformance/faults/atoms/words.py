@@ -4,23 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from typing import Any
 
 from conformance.faults.atoms.atom import Atom, Place
-from conformance.faults.concerns import AUTO_PADDED, EVERY, INCLUDING, ROUNDED
+from conformance.faults.concerns import AUTO_PADDED, EVERY, INCLUDING, ROUNDED, VOLUMETRIC
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import given
 from conformance.operators.attributes import MEANINGS, Role
 from conformance.operators.needs import Needs, has
 from conformance.operators.params import Params
+from conformance.operators.pipeline import Pads
+from conformance.operators.wraps import StepWrap, instead
 from conformance.text import listed
 
+Change = Callable[[Params], Params]
 _NEEDS = {"auto_pad": AUTO_PADDED, "rounding": ROUNDED, "include_pad": INCLUDING}
 _EVERYWHERE = Place("{}", EVERY, "resolve", given)
 _IN_EXTENT = Place("{}, for the output size alone", EVERY, "extent", given)
 _IN_DIVISOR = Place("{}, for the divisor alone", EVERY, "divide", given)
 _PLACES = {"auto_pad": (_EVERYWHERE, _IN_EXTENT), "include_pad": (_EVERYWHERE, _IN_DIVISOR)}
+
+
+def one_axis(place: int, axes: int | None = None) -> str:
+    """Say which axis it is: the first or the last, or one of three."""
+    if axes is None:
+        return f"the {'last' if place else 'first'} axis"
+    return f"the {('first', 'second', 'third')[place]} of three axes"
+
+
+def _pads_of(place: int, axes: int | None = None) -> Place[Change]:
+    """Give other parameters to what pads one axis alone, or so only where there are so many."""
+
+    def pads(right: Callable[[Params], Pads], params: Params, change: Change) -> Pads:
+        found, others = list(right(params)), right(change(params))
+        if len(found) == (axes or len(found)):
+            found[place] = others[place]
+        return tuple(found)
+
+    def wrap(change: Change) -> StepWrap:
+        return instead(lambda right, params: pads(right, params, change))
+
+    needs = EVERY if axes is None else VOLUMETRIC
+    return Place(f"{{}} on {one_axis(place, axes)}", needs, "pads", wrap)
+
+
+_OF_ONE_AXIS = (_pads_of(0), _pads_of(-1), _pads_of(0, axes=3), _pads_of(1, axes=3))
 
 
 def _word(meaning: Any) -> str:
@@ -41,9 +70,7 @@ def needs_of(role: Role) -> Needs:
     return _NEEDS.get(role, (has(role),))
 
 
-def _mean(
-    role: Role, others: Mapping[Any, Any], place: Place[Callable[[Params], Params]] = _EVERYWHERE
-) -> Fault:
+def _mean(role: Role, others: Mapping[Any, Any], place: Place[Change] = _EVERYWHERE) -> Fault:
     """Read some values of a role, the keys of `others`, as other ones."""
 
     def change(params: Params) -> Params:
@@ -70,4 +97,6 @@ def every() -> Iterator[Fault]:
                     yield _mean(role, dict.fromkeys(some, other))
         for one, other in combinations(meanings, 2):
             yield _mean(role, {one: other, other: one})
+    for (one, other), place in product(permutations(("same_upper", "same_lower")), _OF_ONE_AXIS):
+        yield _mean("auto_pad", {one: other}, place)
     yield _mean("rounding", {"ceil": "floor", "floor": "ceil", "ceil_torch": "ceil"})
