@@ -101,6 +101,20 @@ def _used(graph: Any) -> None:
     _add_output(graph)
 
 
+def _clipped(graph: Any) -> None:
+    """Clip what is pooled, as an activation does, to bounds that no number is beyond."""
+    (pool,) = graph.node
+    dtype = helper.tensor_dtype_to_np_dtype(graph.output[0].type.tensor_type.elem_type)
+    most = np.iinfo(dtype).max if dtype.kind in "iu" else np.inf
+    graph.initializer.extend(
+        numpy_helper.from_array(np.array(bound, dtype), name)
+        for name, bound in (("least", lowest(dtype)), ("most", most))
+    )
+    pool.output[0] = "y_pooled"
+    clip = helper.make_node("Clip", ["y_pooled", "least", "most"], [_OUTPUT])
+    _replace_nodes(graph, [pool, clip])
+
+
 def _quantised(graph: Any) -> None:
     """Dequantise before the pool and quantise behind it, where numbers stand for others.
 
@@ -146,6 +160,7 @@ class Graph(NamedTuple):
 
 GRAPHS: Mapping[str, Graph] = {
     "plain": Graph(lambda _: None),
+    "clipped": Graph(_clipped),
     "transposed": Graph(_transposed),
     "padded": Graph(_padded),
     "quantised": Graph(_quantised),
