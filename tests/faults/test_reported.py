@@ -147,6 +147,29 @@ def test_a_nan_is_lost_by_its_place_in_a_vector():
     assert apart.tolist() == [2, 4]
 
 
+def test_a_nan_is_lost_by_its_place_in_a_tree():
+    """XNNPACK: of pairs the second is kept, cells are those of one column after the other."""
+    nan, lowest = np.nan, float(np.finfo(np.float32).min)
+
+    def values(rows, width=len, stride=1):
+        data = np.array(rows, np.float32)[None, :, :, None]
+        given = {"filter_height": len(rows), "filter_width": width(rows[0])}
+        given |= {"stride_h": 1, "stride_w": stride, "padding": "VALID"}
+        given |= {"fused_activation_function": "NONE"}
+        return np.ravel(with_fault("maximum-in-nines", "LiteRT-MAX_POOL_2D", data, **given))
+
+    # Cells that are missing are the first, which comes last; a NaN before the lowest bound is lost.
+    assert values([[nan, 1]]) == [-np.inf]
+    assert values([[1, nan]]) == [1]
+    # Columns of 1 3 and of 4: the third cell is lost to the fourth, and that to what follows.
+    assert values([[1, 4], [3, nan]]) == [3]
+    # The tenth begins another tree, after which a NaN is lost to the upper bound.
+    assert values([[*range(9), nan]]) == [np.inf]
+    # Windows with cells between them are scalar code.
+    apart = values([[nan, 1, 5]], width=lambda _: 1, stride=2)
+    np.testing.assert_array_equal(apart, np.float32([lowest, 5]))
+
+
 def test_a_maximum_starts_at_the_lowest_number_of_the_first_cell():
     """OpenVINO: windows of minus infinity give that number and the first index of the plane."""
     data = np.full((1, 2, 1, 4), -np.inf, np.float32)

@@ -147,10 +147,10 @@ def _later_wins_over_padding(reduce: Reduce, gathered: Gathered, divisor: Diviso
     return narrow(values.reshape(taps.shape), name_of(gathered.data.dtype))
 
 
-# In vectors of four numbers in float32, as compilers and kernels make them for x86: the instruction
-# for maxima returns its second operand if either is NaN, and scalar code keeps its first.
+# In float32, as compilers and kernels make them for x86: the instruction for maxima of vectors
+# returns its second operand if either is NaN, and scalar code keeps its first.
 
-_LANES, _BYTES = 4, 4
+_LANES, _BYTES, _TAPS = 4, 4, 9
 _LOWEST = float(np.finfo(np.float32).min)
 
 
@@ -213,6 +213,42 @@ def _of_columns(data: Doubles, gathered: Gathered) -> Doubles:
     return cells.fold(first_of(cells), _larger_or_second)
 
 
+def _in_nines(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
+    """Take maxima of float32 as XNNPACK does on x86, and LiteRT with it.
+
+    Nine cells at a time, from the last axis on, are compared in a tree; the cell nearest to the
+    padding stands for it. Windows that lie further apart than they are long are scalar code.
+    """
+    params, axes, wide = gathered.params, gathered.windows.axes, widen(gathered.data)
+    if name_of(gathered.data.dtype) != "float32" or not params.kernel or not is_small(gathered):
+        return reduce(gathered, divisor)
+    if any(stride > k for stride, k in zip(params.strides, params.kernel, strict=True)):
+        window = window_cells(replace(gathered, data=wide))
+        values = window.fold(np.array(_LOWEST), _larger_or_first).reshape(window.shape)
+        return narrow(np.minimum(values, -_LOWEST), "float32")
+    read: list[Any] = [...]
+    for i, (start, _, dilation) in enumerate(axes):
+        places = start[:, None] + dilation * np.arange(params.kernel[i])
+        # The kernel's axes come behind those of the output, the last first.
+        own = {i, 2 * len(axes) - 1 - i}
+        others = [n for n in range(2 * len(axes)) if n not in own]
+        read.append(np.expand_dims(np.clip(places, 0, params.sizes[i] - 1), others))
+    cells = wide[tuple(read)]
+    taps = [*np.moveaxis(cells.reshape(*cells.shape[: 2 + len(axes)], -1), -1, 0)]
+    values = _larger_or_second(_of_nine(taps[:_TAPS]), np.array(-np.inf))
+    for first in range(_TAPS, len(taps), _TAPS):
+        values = _larger_or_second(values, _of_nine(taps[first : first + _TAPS]))
+        values = np.where(np.isnan(values), np.inf, values)
+    return narrow(values, "float32")
+
+
+def _of_nine(taps: list[Doubles]) -> Doubles:
+    """Return the maxima of up to nine cells, the first of which stands for those missing."""
+    t, larger = taps + taps[:1] * (_TAPS - len(taps)), _larger_or_second
+    ends = larger(larger(larger(t[0], t[1]), t[8]), larger(t[6], t[7]))
+    return larger(larger(larger(t[2], t[3]), larger(t[4], t[5])), ends)
+
+
 def _larger_or_first(a: Doubles, b: Doubles) -> Doubles:
     return np.where(b > a, b, a)
 
@@ -260,6 +296,7 @@ _MAXIMA = {
     "nan-dropped-in-odd-columns": _nan_dropped(mask_of(COLUMN, lambda i, _: i % 2 == 1)),
     "nan-dropped-after-first-batch": _nan_dropped(mask_of(BATCH, beyond(1))),
     "nan-replaced-by-padding": Fault.of(reduce=instead(_later_wins_over_padding)),
+    "maximum-in-nines": Fault.of(reduce=instead(_in_nines)),
     "maximum-in-vectors": Fault.of(reduce=instead(_in_vectors)),
     "integers-padded-with-infinity": Fault.of(reduce=after(_as_float_where_padded)),
     "maximum-above-lowest-alone": Fault.of(
