@@ -119,6 +119,8 @@ PARTNERS = 5
 """Faults that come nearest to a failure, each tried together with all others."""
 RIVALS = 3
 """Causes that fit less well and are tried under conditions."""
+PLANTED = 1 << 14
+"""Faults that stay planted for the next vector: more than atoms enumerate, far fewer than pairs."""
 ALTERNATIVES = 16
 """Causes that fit as well, and are tried in turn."""
 NEARLY_AS_MUCH = 0.75

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice, product
 from typing import Any
 
@@ -191,12 +191,13 @@ class Observation:
 class Reproductions:
     """What faults make of observations; each is planted once per operator and readings.
 
-    Answers are counted in a `budget`. What is known of an observation it keeps as long as it lives.
+    Answers are counted in a `budget`. What is known of an observation it keeps as long as it lives,
+    but no more than the last faults planted: pairs of them are many.
     """
 
     def __init__(self, budget: Budget | None = None) -> None:
         self.budget = budget or Budget()
-        self._planted: dict[Together, dict[tuple[str, str], PlantedFaults]] = {}
+        self._planted = lru_cache(maxsize=limits.PLANTED)(_planted)
 
     def counted_in(self, budget: Budget) -> Reproductions:
         """Return the same, with all that is planted, which counts further answers elsewhere."""
@@ -220,13 +221,10 @@ class Reproductions:
         operator = observation.operator
         answers: list[tuple[Answer, Baseline]] = []
         concerning = tuple(fault for fault in faults if fault.concerns(operator))
-        planted = self._planted.setdefault(concerning, {})
         for combination, baseline in observation.baselines if concerning else ():
             self.budget.spend(ANSWER)
-            key = (operator.name, repr(sorted(combination.items())))
-            if key not in planted:
-                planted[key] = PlantedFaults(concerning, operator.name, combination)
-            answer = planted[key].answer(baseline, wanted)
+            readings = tuple(sorted(combination.items()))
+            answer = self._planted(concerning, operator.name, readings).answer(baseline, wanted)
             if answer is not None:
                 answers.append((answer, baseline))
         observation.changed[faults] = bool(answers)
@@ -335,6 +333,12 @@ class Reproductions:
             and not any(accepts(observation.vector, outputs_or_none(answer)) for answer, _ in wrong)
             for wrong, observation in zip(answers, observations, strict=True)
         ]
+
+
+def _planted(
+    faults: Together, operator: str, readings: tuple[tuple[str, str], ...]
+) -> PlantedFaults:
+    return PlantedFaults(faults, operator, dict(readings))
 
 
 def _match(observation: Observation, answer: Answer, baseline: Baseline, *, telling: bool) -> Match:

@@ -29,6 +29,8 @@ _ATTRIBUTES = frozenset({"validate", "resolve"})
 _GEOMETRY = frozenset({"pads", "extent", "windows", "divide"})
 _VALUES = frozenset({"gather", "reduce", "further", "clamp"})
 _RESULTS = frozenset({"reduce", "further", "clamp"})
+_REMEMBERED = 64
+"""Results of a step for one case that are kept: faults that gather the same are tried together."""
 
 
 class Raised:
@@ -171,8 +173,7 @@ class Baseline:
 class Pooled:
     """What the steps of a right operator give for a case that it accepts.
 
-    `others` holds what its step `reduce` gives for what faults gather, by a key of that: many of
-    them gather the same.
+    `others` holds what its step `reduce` gave last for what faults gather, by a key of that.
     """
 
     def __init__(self, case: Case, right: FaultyOperator, params: Params, plan: Plan) -> None:
@@ -219,10 +220,12 @@ class _KnownReduce:
             return right.reduced.copy()
         if right is None or type(gathered) is not Gathered:
             return self._reduce(gathered, divisor)
-        key = _key(gathered, divisor)
-        if key not in right.others:
-            right.others[key] = self._reduce(gathered, divisor)
-        return right.others[key].copy()
+        key, others = _key(gathered, divisor), right.others
+        if key not in others:
+            if len(others) >= _REMEMBERED:
+                del others[next(iter(others))]
+            others[key] = self._reduce(gathered, divisor)
+        return others[key].copy()
 
 
 class _KnownFurther:
