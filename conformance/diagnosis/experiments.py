@@ -69,8 +69,9 @@ class Experiments:
                 trials[number] = self._known.trial(fits[number].claim)
             else:
                 trials[number] = self._on_supposed_faults(fits[number].supposed, rivals)
-        for number, fit in enumerate(fits):
-            for claim in fit.conditional:
+        # What explains more is tried first: a condition may make nearly anything of the rest.
+        for number in sorted(range(len(fits)), key=lambda number: fits[number].score, reverse=True):
+            for claim in fits[number].conditional:
                 if trials[number] is None and len(claim.faults) == 1 and not self._is_enough:
                     trials[number] = self._under_condition(claim, rivals)
         return trials

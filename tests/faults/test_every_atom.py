@@ -420,6 +420,14 @@ def test_faults_of_the_end_that_is_padded(words, expected):
     assert answer(words, "MaxPool-1", [data], attributes).ravel().tolist() == expected
 
 
+def test_faults_of_where_windows_of_same_begin():
+    """Cells 1 to 7 and three of them two apart: one is padded instead of two, for seven windows."""
+    words = "every dilation taken as 1, for where windows of same_* begin alone"
+    attributes = {"kernel_shape": [3], "dilations": [2], "auto_pad": "SAME_UPPER"}
+    found, _ = answer(words, "ONNX-MaxPool-10", [np.arange(1.0, 8).reshape(1, 1, 7)], attributes)
+    assert found.ravel().tolist() == [4, 5, 6, 7, 6, 7, 6]
+
+
 @pytest.mark.parametrize(("where", "outputs"), [("", 3), (IF_DILATED, 4)])
 def test_faults_of_lengths_of_kernels(where, outputs):
     """Five cells and windows of two, not dilated: one fault is of every kernel, one of dilated."""

@@ -360,6 +360,18 @@ def _of_same(made: Callable[[Params, Lists], Pads]) -> Callable[[Change], StepWr
     return lambda change: after(lambda pads, params: wrong(pads, params, change))
 
 
+def _begun(change: Change) -> StepWrap:
+    """Begin windows of the right number after padding of same_* that is made from changed lists."""
+
+    def other(params: Params, pads: Pads, extent: Extent) -> tuple[Any, ...]:
+        if params.same:
+            wanted = tuple(map(axis.ceil_div, params.sizes, params.strides))
+            pads = pads_for(_with(params, change(_lists(params))), wanted)
+        return params, pads, extent
+
+    return before(other)
+
+
 def _split(params: Params, lists: Lists) -> Pads:
     upper = params.auto_pad == "same_upper"
     return tuple(axis.split(total, larger_at_end=upper) for total in lists["total"])
@@ -407,6 +419,7 @@ _ATTRIBUTES = ("kernel", "strides", *PADS)
 _DILATED = (*_ATTRIBUTES, "dilations")
 EVERYWHERE = Place("{}", EVERY, "resolve", _resolved)
 _IN_PADS = Place("{}, for the padding of same_* alone", AUTO_PADDED, "pads", _before)
+_IN_BEGIN = Place("{}, for where windows of same_* begin alone", AUTO_PADDED, "windows", _begun)
 _WANTED = Place(
     "{}", AUTO_PADDED, "pads", _of_same(lambda params, lists: pads_for(params, lists["wanted"]))
 )
@@ -424,6 +437,7 @@ _CELLS_COUNTED = Place("{}, for the cells that count alone", AVERAGES, "divide",
 _PLACES: Mapping[Place[Change], tuple[str, ...]] = {
     EVERYWHERE: (*_DILATED, "sizes", "output", "fixed_output"),
     _IN_PADS: ("kernel", "strides", "dilations", "sizes"),
+    _IN_BEGIN: ("kernel", "strides", "dilations", "sizes"),
     _WANTED: ("wanted",),
     TOTAL: ("total",),
     _PADDED_WITH: PADS,
