@@ -322,7 +322,6 @@ class Experiments:
 
     def _explains_most(self, trial: Trial) -> bool:
         """Say whether it explains half of the failures of the run in which it shows, or more."""
-        self._predictions.prepare([trial.claim], [s.vector for s in self._known.failing])
         shown = [s for s in self._known.failing if trial.fails(s.vector)]
         return 2 * sum(map(trial.explains, shown)) >= len(shown)
 
@@ -352,9 +351,7 @@ class Experiments:
 
     def _is_contradicted(self, claim: Claim) -> bool:
         """Say whether it would show in a vector that conforms."""
-        vectors = [s.vector for s in self._known.conforming]
-        self._predictions.prepare([claim], vectors)
-        return any(self._predictions.fails(claim, vector) for vector in vectors)
+        return any(self._predictions.fails(claim, s.vector) for s in self._known.conforming)
 
     def _settled(self, trial: Trial, contradicted: Together, rivals: Sequence[Fault]) -> Trial:
         """Return what is confirmed, or one that was contradicted, under a condition."""
@@ -383,8 +380,6 @@ class Experiments:
         more than is known.
         """
         always = planted(*claim.faults)
-        vectors = [s.vector for s in (*self._known.failing, *self._known.conforming)]
-        self._predictions.prepare([always], vectors)
         shown = self._known.shown(always, len(self._known.failing))
         if all(s.outputs is None for s in shown):
             return None

@@ -76,10 +76,6 @@ class Knowledge:
         """Say whether a cause shows on a case, which then tells less of others."""
         return any(trial.fails(vector) for trial in self.causes)
 
-    def prepare(self, claim: Claim, vectors: Sequence[Vector]) -> None:
-        """Work out for several vectors at once on which a claim and the causes show."""
-        self.predictions.prepare((claim, *(trial.claim for trial in self.causes)), vectors)
-
     def shown_beside(self, claim: Claim, most: int) -> list[Sample]:
         """Return failures of the run on which a claim and a cause show, at most so many."""
         both = (

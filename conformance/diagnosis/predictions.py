@@ -59,12 +59,6 @@ class Predictions:
         layout = self.layout(vector)
         return any(bool(holding(place, layout).all()) for place in claim.places)
 
-    def prepare(self, claims: Iterable[Claim], vectors: Sequence[Vector]) -> None:
-        """Work out for several vectors at once, which is faster, whether they fail."""
-        for claim in claims:
-            if claim.faults:
-                self.reproductions.shows(claim.faults, [*map(self.unanswered, vectors)])
-
     def predicts(self, claim: Claim, sample: Sample) -> bool:
         """Say whether the backend did what a claim predicts, failure or not."""
         what = claim.substitute
@@ -157,7 +151,7 @@ class Predictions:
         are wrong: not where it is said of one what it is, and that this is not what is right.
         """
         if claim.faults:
-            return not self.reproductions.shows(claim.faults, [self.unanswered(vector).doubted])[0]
+            return not self.reproductions.show(claim.faults, self.unanswered(vector).doubted)
         what = claim.substitute
         if what is None or what.manner not in OF_ELEMENTS:
             return False
@@ -302,7 +296,7 @@ class Predictions:
 
     def _shows(self, faults: Together, vector: Vector) -> bool:
         """Say whether a backend that has faults, and no others, fails a vector."""
-        return not faults or self.reproductions.shows(faults, [self.unanswered(vector)])[0]
+        return not faults or self.reproductions.show(faults, self.unanswered(vector))
 
 
 def differ(one: Doubles, other: Doubles) -> Bools:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -236,10 +235,6 @@ class Reproductions:
             self.answers(faults, observation)
         return observation.changed[faults]
 
-    def match(self, faults: Together, observation: Observation) -> Match:
-        """Say how well faults reproduce what the backend returned for a vector."""
-        return self.matches(faults, [observation])[0]
-
     def reproduce(
         self, faults: Together, observation: Observation, *, telling: bool = True
     ) -> bool:
@@ -248,8 +243,7 @@ class Reproductions:
         What rounding may make of either counts too where it need not be `telling`.
         """
         return any(
-            any(self.matches(faults, [each], telling=telling))
-            for each in (observation, observation.doubted)
+            self.match(faults, each, telling=telling) for each in (observation, observation.doubted)
         )
 
     def reproduce_in_part(self, faults: Together, observation: Observation) -> bool:
@@ -272,32 +266,18 @@ class Reproductions:
                     return True
         return False
 
-    def matches(
-        self,
-        faults: Together,
-        observations: Sequence[Observation],
-        *,
-        telling: bool = True,
-    ) -> list[Match]:
-        """Say of each vector how well faults reproduce what the backend returned.
+    def match(self, faults: Together, observation: Observation, *, telling: bool = True) -> Match:
+        """Say how well faults reproduce what the backend returned for a vector.
 
         What differs from the right answer by as little as from theirs is no match, unless it need
         not be `telling`.
         """
         key = faults, telling
-        new = [each for each in dict.fromkeys(observations) if key not in each.matched]
-        for each, match in zip(new, self._new_matches(faults, new, telling=telling), strict=True):
-            each.matched[key] = match
-        return [each.matched[key] for each in observations]
-
-    def _new_matches(
-        self, faults: Together, observations: Sequence[Observation], *, telling: bool
-    ) -> list[Match]:
-        matches = [Match.NO] * len(observations)
-        for number, observation in enumerate(observations):
+        if key not in observation.matched:
+            best = Match.NO
             for answer, baseline in self.answers(faults, observation, observation.wanted):
                 match = _match(observation, answer, baseline, telling=telling)
-                if match <= matches[number]:
+                if match <= best:
                     continue
                 if (
                     isinstance(answer, Raised)
@@ -305,8 +285,9 @@ class Reproductions:
                     # What conforms explains no mismatch.
                     or not accepts(observation.vector, answer[: len(observation.outputs or ())])
                 ):
-                    matches[number] = match
-        return matches
+                    best = match
+            observation.matched[key] = best
+        return observation.matched[key]
 
     def likeness(self, faults: Together, observation: Observation) -> float:
         """Return the share of elements that faults explain better than none; 0 if no better."""
@@ -316,23 +297,18 @@ class Reproductions:
             best = max(best, gained)
         return best
 
-    def shows(self, faults: Together, observations: Sequence[Observation]) -> list[bool]:
-        """Say of each vector whether faults keep it from conforming, whatever the readings."""
-        new = [each for each in dict.fromkeys(observations) if faults not in each.shown]
-        for each, shown in zip(new, self._newly_shown(faults, new), strict=True):
-            each.shown[faults] = shown
-        return [each.shown[faults] for each in observations]
-
-    def _newly_shown(self, faults: Together, observations: Sequence[Observation]) -> list[bool]:
-        answers = [self.answers(faults, observation) for observation in observations]
-        # Where the answer is the right one under some readings, the vector conforms; where powers
-        # leave their range, an answer that is right by chance speaks against nothing.
-        return [
-            len(wrong) == len(observation.baselines)
-            and not observation.may_leave_range
-            and not any(accepts(observation.vector, outputs_or_none(answer)) for answer, _ in wrong)
-            for wrong, observation in zip(answers, observations, strict=True)
-        ]
+    def show(self, faults: Together, observation: Observation) -> bool:
+        """Say whether faults keep a vector from conforming, whatever the readings."""
+        if faults not in observation.shown:
+            wrong, vector = self.answers(faults, observation), observation.vector
+            # Where the answer is the right one under some readings, the vector conforms; where
+            # powers leave their range, an answer that is right by chance speaks against nothing.
+            observation.shown[faults] = (
+                len(wrong) == len(observation.baselines)
+                and not observation.may_leave_range
+                and not any(accepts(vector, outputs_or_none(answer)) for answer, _ in wrong)
+            )
+        return observation.shown[faults]
 
 
 def _planted(

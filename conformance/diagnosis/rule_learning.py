@@ -265,7 +265,6 @@ class _Table:
         self._index = index
         self._columns: dict[Feature, Any] = {}
         self._held: dict[Condition, Bools] = {}
-        self._cases: dict[bytes, Ints] = {}
         self.wrong = wrong
         self.weights = np.ones(len(wrong))
         if index is not None:
@@ -293,25 +292,6 @@ class _Table:
         """Return a row for each case."""
         return _Table(layouts, np.arange(len(layouts)), np.array(failed, np.bool_), None)
 
-    def seen(self, feature: Feature, rows: Bools) -> Any:
-        """Return the values that a feature has in some rows: of cases, one per case."""
-        column = self._column(feature)
-        if not KINDS[feature.name].of_elements:
-            return column[..., self._owners(rows)]
-        return column[..., rows]
-
-    def _owners(self, rows: Bools) -> Ints:
-        """Return the cases that some rows are of."""
-        key = rows.tobytes()
-        if key not in self._cases:
-            self._cases[key] = np.unique(self._owner[rows])
-        return self._cases[key]
-
-    def rows(self, feature: Feature) -> Doubles:
-        """Return a number per row; NaN where there is none."""
-        column: Doubles = self._column(feature)
-        return column if KINDS[feature.name].of_elements else column[self._owner]
-
     def weigh(self, rows: Bools) -> tuple[float, float]:
         """Return the weight of the wrong and of the right ones of some rows."""
         wrong = float(self.weights[rows & self.wrong].sum())
@@ -320,36 +300,33 @@ class _Table:
     def holds(self, condition: Condition) -> Bools:
         """Say of each row whether a condition holds; of one on some axis, for each axis."""
         if condition not in self._held:
-            held = condition.holds(self._column(condition.feature))
-            self._held[condition] = held if condition.is_of_elements else held[..., self._owner]
+            self._held[condition] = condition.holds(self.column(condition.feature))
         return self._held[condition]
 
     def within(self, place: Conjunction) -> Bools:
         """Say of each row whether all conditions hold."""
         return np.ones(len(self.wrong), np.bool_) & all_hold((c, self.holds(c)) for c in place)
 
-    def _column(self, feature: Feature) -> Any:
-        """Return a feature of all elements, or all cases; NaN where there is none.
+    def column(self, feature: Feature) -> Any:
+        """Return a feature of each row, NaN or "" where there is none.
 
         Of all axes, there is one column for each.
         """
         if feature not in self._columns:
-            kind = KINDS[feature.name]
-            if kind.per_axis and feature.axis == ALL_AXES:
-                axes = range(1, max(layout.axes for layout in self._layouts) + 1)
-                of_axes = [self._column(Feature(feature.name, axis)) for axis in axes]
-                self._columns[feature] = np.array(of_axes)
-                return self._columns[feature]
-            values = [layout.value(feature) for layout in self._layouts]
-            if kind.of_elements:
-                self._columns[feature] = self._of_elements(values)
-            elif kind.style == "word":
-                self._columns[feature] = np.array(["" if v is None else v for v in values])
-            else:
-                self._columns[feature] = np.array(
-                    [np.nan if v is None else float(v) for v in values]
-                )
+            self._columns[feature] = self._column(feature)
         return self._columns[feature]
+
+    def _column(self, feature: Feature) -> Any:
+        kind = KINDS[feature.name]
+        if kind.per_axis and feature.axis == ALL_AXES:
+            axes = range(1, max(layout.axes for layout in self._layouts) + 1)
+            return np.array([self.column(Feature(feature.name, axis)) for axis in axes])
+        values = [layout.value(feature) for layout in self._layouts]
+        if kind.of_elements:
+            return self._of_elements(values)
+        if kind.style == "word":
+            return np.array([value or "" for value in values])[self._owner]
+        return np.array(values, np.float64)[self._owner]
 
     def _of_elements(self, values: Sequence[Any]) -> Doubles:
         assert self._index is not None
@@ -365,7 +342,7 @@ class _Table:
 
     def features(self, rows: Bools) -> list[Feature]:
         """Return the features that all of some rows may have."""
-        axes = {self._layouts[i].axes for i in self._owners(rows).tolist()}
+        axes = {self._layouts[i].axes for i in np.unique(self._owner[rows])}
         alike = len(axes) == 1
         of_cases = features_of(min(axes), alike=alike, of_elements=False)
         if self._index is None:
@@ -409,7 +386,7 @@ def _splits(table: _Table) -> list[Bools]:
     parts: dict[bytes, tuple[float, Bools]] = {}
     for feature in table.features(table.wrong):
         kind = KINDS[feature.name]
-        seen = table.seen(feature, table.wrong)
+        seen = table.column(feature)[..., table.wrong]
         conditions = []
         if seen.ndim > 1:
             if kind.style == "flag":
@@ -432,7 +409,7 @@ def _splits(table: _Table) -> list[Bools]:
 
 def _tails(table: _Table, feature: Feature) -> Iterator[Condition]:
     """Yield from where on, and to where, nearly all values of a feature are wrong."""
-    values = table.rows(feature)
+    values = table.column(feature)
     known = ~np.isnan(values)
     values, weights, wrong = values[known], table.weights[known], table.wrong[known]
     relations: tuple[tuple[Relation, int], ...] = (("from", -1), ("to", 1))
@@ -494,10 +471,10 @@ class _Candidates:
         masks: list[Bools] = []
         self._on_axes: dict[int, Bools] = {}  # by number, for each axis
         for feature in table.features(wrong):
-            seen = table.seen(feature, wrong)
+            seen = table.column(feature)[..., wrong]
             if seen.dtype == np.float64 and np.isnan(np.atleast_2d(seen)).all(axis=0).any():
                 continue
-            others = table.seen(feature, ~wrong) if seen.dtype.kind == "U" else seen[:0]
+            others = table.column(feature)[~wrong] if seen.dtype.kind == "U" else seen[:0]
             for condition in _conditions(feature, seen, others):
                 mask = table.within((condition,))[right]
                 if not mask.all():
@@ -626,7 +603,7 @@ def _edges(table: _Table, places: Iterable[Conjunction]) -> tuple[Edge, ...]:
                 continue
             others = tuple(other for other in place if other is not condition)
             beyond = ~table.wrong & ~table.within((condition,)) & table.within(others)
-            seen = table.seen(condition.feature, beyond)
+            seen = table.column(condition.feature)[..., beyond]
             if condition.over and seen.size:
                 largest = (condition.over == "some") == (condition.relation == "from")
                 seen = (np.fmax if largest else np.fmin).reduce(seen, axis=0)

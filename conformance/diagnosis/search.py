@@ -138,12 +138,12 @@ class Search:
         self, faults: Together, numbers: Iterable[int] | None = None, *, in_doubt: bool = False
     ) -> dict[int, Match]:
         """Return the mismatches, of some or of all, that faults explain, and how well."""
-        numbers = [*range(len(self._mismatches))] if numbers is None else [*numbers]
-        observed = [self._mismatches[i] for i in numbers]
-        if in_doubt:
-            observed = [observation.doubted for observation in observed]
-        matches = self._reproductions.matches(faults, observed)
-        return {i: match for i, match in zip(numbers, matches, strict=True) if match}
+        explained: dict[int, Match] = {}
+        for i in range(len(self._mismatches)) if numbers is None else numbers:
+            observed = self._mismatches[i].doubted if in_doubt else self._mismatches[i]
+            if match := self._reproductions.match(faults, observed):
+                explained[i] = match
+        return explained
 
     def in_gradients(self, mismatches: Iterable[int]) -> bool:
         """Say whether some mismatches are of gradients."""
@@ -339,8 +339,8 @@ class Search:
 
     def _broken_by(self, faults: Together, count: int) -> frozenset[int]:
         """Return which of the first `count` conforming vectors would not conform with faults."""
-        broken = self._reproductions.shows(faults, self._conforming[:count])
-        return frozenset(number for number, fails in enumerate(broken) if fails)
+        some = enumerate(self._conforming[:count])
+        return frozenset(number for number, each in some if self._reproductions.show(faults, each))
 
     def _is_plausible(self, cause: Fit, mismatch: int) -> bool:
         """Say whether little speaks against a cause, or a condition on attributes removes it."""
@@ -381,9 +381,9 @@ class Search:
         refuses = all(fault.refuses for fault in cause.faults)
         if not refuses or any(map(self._is_answered, explained)):
             return []
-        answered = [i for i in self._scored if self._is_answered(i)]
-        shown = self._reproductions.shows(cause.faults, [self._as_followed[i] for i in answered])
-        return [i for i, shows in zip(answered, shown, strict=True) if shows]
+        show, observed = self._reproductions.show, self._as_followed
+        answered = (i for i in self._scored if self._is_answered(i))
+        return [i for i in answered if show(cause.faults, observed[i])]
 
     def _tells_where(self, words: Sequence[str], explained: Sequence[int]) -> bool:
         """Say whether a cause is told by what it explains where some features are.

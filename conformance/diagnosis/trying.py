@@ -61,7 +61,6 @@ class Trying:
             drawn = [v for v in islice(fresh, limits.AT_ONCE) if v is not None]
             # Another fault may be what leaves a clause open that this one is not about.
             drawn = [v for v in drawn if open_clauses(v) <= about]
-            self._known.prepare(claim, drawn)
             drawn = [v for v in drawn if not self._known.is_explained_otherwise(v)]
             drawn = [v for v in drawn if self._predictions.is_telling(claim, v)]
             if trial.quiet + len(trial.strays) >= limits.QUIET + trial.asked:
@@ -138,8 +137,6 @@ class Trying:
             if (name, value) not in seen
         ]
         vectors += [[*map(self._laboratory.vector, group)] for group in _far(trial, cases)]
-        known = [sample.vector for sample in self._known.others]
-        self._known.prepare(trial.claim, [v for v in chain(*vectors, known) if v is not None])
         told = [[v for v in group if v is not None and self._tells(trial, v)] for group in vectors]
         samples = self._laboratory.ask([*chain(*(group[: limits.OF_EACH] for group in told))])
         others = [s for s in self._known.others if self._tells(trial, s.vector)]
