@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from conformance.faults.planted import FaultyOperator, faulty, planted
 from conformance.operators import OPERATORS, under
 from conformance.operators.gradients import Gradient, check_gradient
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Gathered, Plan, as_given, no_further
+from conformance.operators.pipeline import Divisor, Gathered, Plan, as_given
 from conformance.operators.reduction import encoding_of
 from conformance.operators.unpooling import Scatter
 from conformance.vector import Array, Case, Outputs
@@ -68,11 +68,7 @@ class PlantedFaults:
         pipeline = under(right, readings or {})
         self._takes_as_given = pipeline.resolve is as_given
         self._known = _KnownReduce(pipeline.reduce)
-        self._known_further = _KnownFurther(pipeline.further)
-        known = pipeline.replace(reduce=self._known)
-        if pipeline.further is not no_further:
-            known = known.replace(further=self._known_further)
-        self.wrong = planted(faults, right, known)
+        self.wrong = planted(faults, right, pipeline.replace(reduce=self._known))
 
     def answer(self, baseline: Baseline, wanted: Wanted | None = None) -> Answer | None:
         """Return the answer to a case; None where it is that of the right operator.
@@ -122,11 +118,11 @@ class PlantedFaults:
         gathered = right.gathered
         if plan is not right.plan or "gather" in self.steps:
             other = self.wrong.pipeline.gathered(case.data, plan, right.gradient_or_indices)
-            gathered = gathered if _same(other, gathered) else other
+            gathered = gathered if _key(other) == _key(gathered) else other
         same = gathered is right.gathered and plan is right.plan
         if same and not self.steps & _RESULTS:
             return None
-        self._known.right = self._known_further.right = right
+        self._known.right = right
         reduced = self.wrong.pipeline.reduce(gathered, plan.divisor)
         first = self.wrong.pipeline.clamp(gathered, plan.divisor, reduced)
         if wanted is not None and not wanted.may_be(first):
@@ -173,11 +169,11 @@ class Baseline:
 class Pooled:
     """What the steps of a right operator give for a case that it accepts.
 
-    `others` holds what its step `reduce` gave last for what faults gather, by a key of that.
+    `reductions` holds what its step `reduce` gave last for what faults gather, by a key of that.
     """
 
     def __init__(self, case: Case, right: FaultyOperator, params: Params, plan: Plan) -> None:
-        self.others: dict[tuple[Any, ...], Array] = {}
+        self.reductions: dict[tuple[Any, ...], Array] = {}
         self.params = params
         self.plan = plan
         self.gradient_or_indices = right.right.gradient_or_indices(case.inputs)
@@ -204,7 +200,7 @@ class Pooled:
 
 
 class _KnownReduce:
-    """A step `reduce` that takes its result from `right` where it is given the same arguments."""
+    """A step `reduce` that takes its results for the case of `right` from there."""
 
     def __init__(self, reduce: Callable[[Gathered, Divisor], Array]) -> None:
         self._reduce = reduce
@@ -216,30 +212,17 @@ class _KnownReduce:
 
     def __call__(self, gathered: Gathered, divisor: Divisor) -> Array:
         right = self.right
-        if right is not None and divisor is right.plan.divisor and _same(gathered, right.gathered):
-            return right.reduced.copy()
-        if right is None or type(gathered) is not Gathered:
+        if right is None:
             return self._reduce(gathered, divisor)
-        key, others = _key(gathered, divisor), right.others
-        if key not in others:
-            if len(others) >= _REMEMBERED:
-                del others[next(iter(others))]
-            others[key] = self._reduce(gathered, divisor)
-        return others[key].copy()
-
-
-class _KnownFurther:
-    """A step `further` that takes its results from `right` where it is given the same arguments."""
-
-    def __init__(self, further: Callable[[Gathered, Divisor, Array], Outputs]) -> None:
-        self._further = further
-        self.right: Pooled | None = None
-
-    def __call__(self, gathered: Gathered, divisor: Divisor, first: Array) -> Outputs:
-        right = self.right
-        if right is not None and gathered is right.gathered and _equal(first, right.reduced):
-            return right.outputs[1:]
-        return self._further(gathered, divisor, first)
+        own, known = _key(gathered), right.reductions
+        if own == _key(right.gathered) and divisor is right.plan.divisor:
+            return right.reduced.copy()
+        key = (*own, divisor.tobytes())
+        if key not in known:
+            if len(known) >= _REMEMBERED:
+                del known[next(iter(known))]
+            known[key] = self._reduce(gathered, divisor)
+        return known[key].copy()
 
 
 def right_operator(operator: str, readings: Mapping[str, str] | None) -> FaultyOperator:
@@ -257,37 +240,20 @@ def _of_values(params: Params) -> tuple[Any, ...]:
     )
 
 
-def _key(gathered: Gathered, divisor: Divisor) -> tuple[Any, ...]:
-    """Return what the values of a step depend on that is given what was gathered."""
-    ranges = (*gathered.lo, *gathered.hi, *gathered.positions, divisor, *gathered.windows.lengths)
-    data = gathered.data, gathered.gradient_or_indices
-    return (
-        *(each.tobytes() for each in ranges),
-        *((each.shape, each.tobytes()) for each in data if each is not None),
-        gathered.params,
-    )
-
-
-def _same(one: Gathered, other: Gathered) -> bool:
-    """Say whether the same is gathered, for parameters with which it has the same values."""
-    if type(one) is not Gathered or one.gradient_or_indices is not other.gradient_or_indices:
-        return False
-    if _of_values(one.params) != _of_values(other.params):
-        return False
-    ranges, others = (_ranges(each) for each in (one, other))
-    pairs = zip(ranges, others, strict=True)
-    same = all(a is b or np.array_equal(a, b) for a, b in pairs)
-    return same and (one.data is other.data or _equal(one.data, other.data))
-
-
-def _ranges(gathered: Gathered) -> tuple[Array, ...]:
-    """Return the cells of windows; of those of gradients their lengths, too.
+@lru_cache(maxsize=4)  # those of a right operator again and again
+def _key(gathered: Gathered) -> tuple[Any, ...]:
+    """Return what the values of a step depend on, besides divisors.
 
     A window without a number that is largest may have chosen what lies beyond the input.
     """
-    of_gradients = gathered.gradient_or_indices is not None
-    lengths = gathered.windows.lengths if of_gradients else ()
-    return (*gathered.lo, *gathered.hi, *gathered.positions, *lengths)
+    ranges = (*gathered.lo, *gathered.hi, *gathered.positions, *gathered.windows.lengths)
+    data = gathered.data, gathered.gradient_or_indices
+    return (
+        *(each.tobytes() for each in ranges),
+        *((each.dtype, each.shape, each.tobytes()) for each in data if each is not None),
+        _of_values(gathered.params),
+        gathered.params.sizes,
+    )
 
 
 def _equal(one: Array, other: Array) -> bool:

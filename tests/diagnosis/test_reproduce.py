@@ -47,6 +47,17 @@ def test_an_infinity_that_no_sum_explains_is_of_another_fault():
     assert matched("exclude-pad-ignored", data, PADDED, returned) is Match.NO
 
 
+def test_what_one_type_gave_is_not_taken_for_another():
+    """The bits of -1, -2 and 3 as integers with a sign, and then as those without one."""
+    case = vector(np.float32([[[-1, -2, 3]]]), {"kernel_shape": [2]}, operator="ONNX-MaxPool-1")
+    observation, reproductions = Observation(case, (np.float32([[[-2, -2]]]),), {}), Reproductions()
+    found = []
+    for kind in ("signed", "unsigned"):
+        fault = by_words()[f"floating-point numbers are compared as {kind} integers"]
+        found.append(reproductions.match((fault,), observation))
+    assert found == [Match.NO, Match.EXACT]
+
+
 def test_a_size_tells_a_fault_where_every_sum_overflows():
     """The values say nothing there."""
     data = np.full((1, 1, 3), np.finfo(np.float64).max)
