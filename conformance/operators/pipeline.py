@@ -197,8 +197,13 @@ def whole_plane(params: Params) -> Params:
 
 def resolve_pads(params: Params) -> Pads:
     """Explicit pads as given, none for valid; for same_* what o = ceil(d / s) windows need."""
-    wanted = tuple(axis.ceil_div(d, s) for d, s in zip(params.sizes, params.strides, strict=True))
-    return pads_for(params, wanted)
+    return pads_for(params, same_extent(params))
+
+
+def same_extent(params: Params) -> Extent:
+    """Return how many windows same_* pads for: o = ceil(d / s)."""
+    axes = zip(params.sizes, params.strides, strict=True)
+    return tuple(axis.ceil_div(d, s) for d, s in axes)
 
 
 def pads_for(params: Params, wanted: Extent) -> Pads:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from conformance.faults.concerns import EVERY
+from conformance.faults.concerns import EVERY, VOLUMETRIC
 from conformance.faults.fault import Fault
 from conformance.operators.needs import Needs, all_of
 from conformance.operators.wraps import StepWrap
@@ -37,6 +37,37 @@ class Place(NamedTuple, Generic[Of]):
         """Return the fault of an atom in this place."""
         summary, needs = self.summary.format(atom.words), all_of(self.needs, atom.needs)
         return Fault(summary, needs, {self.step: self.wrap(atom.of)})
+
+
+class OneAxis(NamedTuple):
+    """A spatial axis by its place: of any, or only where there are so many."""
+
+    place: int
+    axes: int | None = None
+
+    @property
+    def words(self) -> str:
+        """Say which it is."""
+        if self.axes is None:
+            return f"the {'last' if self.place else 'first'} axis"
+        return f"the {('first', 'second', 'third')[self.place]} of three axes"
+
+    @property
+    def needs(self) -> Needs:
+        """Who has it."""
+        return EVERY if self.axes is None else VOLUMETRIC
+
+    def put(self, right: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return what is right of each axis, but for the other of this one."""
+        put = list(right)
+        if len(put) == (self.axes or len(put)):
+            put[self.place] = other[self.place]
+        return tuple(put)
+
+
+ENDS = (OneAxis(0), OneAxis(-1))
+FIRST_OF_THREE, SECOND_OF_THREE = OneAxis(0, axes=3), OneAxis(1, axes=3)
+ANY_AXIS = (*ENDS, FIRST_OF_THREE, SECOND_OF_THREE)
 
 
 def family(words: str, values: Iterable[Value], of: Callable[[Value], Of]) -> Iterator[Atom[Of]]:

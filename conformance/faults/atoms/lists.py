@@ -7,9 +7,17 @@ from dataclasses import replace
 from itertools import chain, combinations, permutations, product
 from typing import Any, NamedTuple
 
-from conformance.faults.atoms.atom import Atom, Place
+from conformance.faults.atoms.atom import (
+    ANY_AXIS,
+    ENDS,
+    FIRST_OF_THREE,
+    SECOND_OF_THREE,
+    Atom,
+    OneAxis,
+    Place,
+)
 from conformance.faults.atoms.cells import reading_other_cells
-from conformance.faults.atoms.words import one_axis, taken_as
+from conformance.faults.atoms.words import taken_as
 from conformance.faults.concerns import (
     ADAPTIVE,
     APART,
@@ -19,7 +27,6 @@ from conformance.faults.concerns import (
     PADDED,
     SIZED,
     STRIDED,
-    VOLUMETRIC,
     WINDOWED,
 )
 from conformance.faults.fault import Fault
@@ -130,23 +137,19 @@ def same_as(other: str) -> Misreading:
     return computed(f"the {LISTS[other].noun}", lambda number: number, other)
 
 
-def _on_axis(place: int, atom: Misreading, axes: int | None = None) -> Misreading:
-    """Read on one axis alone, or so only where there are so many axes."""
+def _on_axis(axis: OneAxis, atom: Misreading) -> Misreading:
+    """Read on one axis alone."""
 
     def of(lists: Lists, name: str) -> Numbers:
-        numbers = list(lists[name])
-        if len(numbers) == (axes or len(numbers)):
-            numbers[place] = atom.of(lists, name)[place]
-        return tuple(numbers)
+        return axis.put(lists[name], atom.of(lists, name))
 
-    needs = EVERY if axes is None else VOLUMETRIC
-    return Misreading(f"{atom.words} on {one_axis(place, axes)}", of, atom.reads, needs)
+    return Misreading(f"{atom.words} on {axis.words}", of, atom.reads, axis.needs)
 
 
-def _on_one_axis(atoms: Iterable[Misreading]) -> Iterator[Misreading]:
-    for atom in atoms:
-        yield _on_axis(0, atom)
-        yield _on_axis(-1, atom)
+def _on_one_axis(
+    atoms: Iterable[Misreading], axes: Iterable[OneAxis] = ENDS
+) -> Iterator[Misreading]:
+    return (_on_axis(axis, atom) for atom, axis in product(atoms, axes))
 
 
 _OF_NEXT = whole("that of the next axis", lambda v: (*v[1:], v[-1]))
@@ -159,7 +162,10 @@ _OF_AXES = (
     whole("the largest", lambda v: (max(v),) * len(v)),
     whole("the smallest", lambda v: (min(v),) * len(v)),
 )
-_OF_THREE_AXES = (_on_axis(0, _OF_NEXT, axes=3), *(_on_axis(1, atom, axes=3) for atom in _OF_AXES))
+_OF_THREE_AXES = (
+    _on_axis(FIRST_OF_THREE, _OF_NEXT),
+    *_on_one_axis(_OF_AXES, [SECOND_OF_THREE]),
+)
 ZERO, _ONE = number(0), number(1)
 OF_NUMBERS = (
     ZERO,
@@ -353,8 +359,11 @@ def _of_same(made: Callable[[Params, Lists], Pads]) -> Callable[[Change], StepWr
     def wrong(pads: Pads, params: Params, change: Change) -> Pads:
         if not params.same:
             return pads
-        wanted = tuple(map(axis.ceil_div, params.sizes, params.strides))
-        found = {"wanted": wanted, "total": tuple(map(sum, pads)), "spans": params.spans}
+        found = {
+            "wanted": steps.same_extent(params),
+            "total": tuple(map(sum, pads)),
+            "spans": params.spans,
+        }
         return made(params, change({**_lists(params), **found}))
 
     return lambda change: after(lambda pads, params: wrong(pads, params, change))
@@ -365,8 +374,7 @@ def _begun(change: Change) -> StepWrap:
 
     def other(params: Params, pads: Pads, extent: Extent) -> tuple[Any, ...]:
         if params.same:
-            wanted = tuple(map(axis.ceil_div, params.sizes, params.strides))
-            pads = pads_for(_with(params, change(_lists(params))), wanted)
+            pads = pads_for(_with(params, change(_lists(params))), steps.same_extent(params))
         return params, pads, extent
 
     return before(other)
@@ -530,8 +538,8 @@ _OF_PADS = (
     *_OF_THREE_AXES,
     *OF_NUMBERS,
     _OTHER_END,
-    *_on_one_axis((*OF_NUMBERS, *_OF_AXES, _OTHER_END)),
-    *(_on_axis(place, _OTHER_END, axes=3) for place in (0, 1)),
+    *_on_one_axis((*OF_NUMBERS, *_OF_AXES)),
+    *_on_one_axis([_OTHER_END], ANY_AXIS),
     *_of_others(_NO_PADS),
     *_OF_BOTH_PADS,
     computed("half of the kernel size, rounded down", lambda k: k // 2, "kernel"),

@@ -7,14 +7,13 @@ from dataclasses import replace
 from itertools import combinations, permutations, product
 from typing import Any
 
-from conformance.faults.atoms.atom import Atom, Place
-from conformance.faults.concerns import AUTO_PADDED, EVERY, INCLUDING, ROUNDED, VOLUMETRIC
+from conformance.faults.atoms.atom import ANY_AXIS, Atom, OneAxis, Place
+from conformance.faults.concerns import AUTO_PADDED, EVERY, INCLUDING, ROUNDED
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import given
 from conformance.operators.attributes import MEANINGS, Role
 from conformance.operators.needs import Needs, has
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Pads
 from conformance.operators.wraps import StepWrap, instead
 from conformance.text import listed
 
@@ -26,30 +25,13 @@ _IN_DIVISOR = Place("{}, for the divisor alone", EVERY, "divide", given)
 _PLACES = {"auto_pad": (_EVERYWHERE, _IN_EXTENT), "include_pad": (_EVERYWHERE, _IN_DIVISOR)}
 
 
-def one_axis(place: int, axes: int | None = None) -> str:
-    """Say which axis it is: the first or the last, or one of three."""
-    if axes is None:
-        return f"the {'last' if place else 'first'} axis"
-    return f"the {('first', 'second', 'third')[place]} of three axes"
-
-
-def _pads_of(place: int, axes: int | None = None) -> Place[Change]:
-    """Give other parameters to what pads one axis alone, or so only where there are so many."""
-
-    def pads(right: Callable[[Params], Pads], params: Params, change: Change) -> Pads:
-        found, others = list(right(params)), right(change(params))
-        if len(found) == (axes or len(found)):
-            found[place] = others[place]
-        return tuple(found)
+def _pads_of(axis: OneAxis) -> Place[Change]:
+    """Give other parameters to what pads one axis alone."""
 
     def wrap(change: Change) -> StepWrap:
-        return instead(lambda right, params: pads(right, params, change))
+        return instead(lambda right, params: axis.put(right(params), right(change(params))))
 
-    needs = EVERY if axes is None else VOLUMETRIC
-    return Place(f"{{}} on {one_axis(place, axes)}", needs, "pads", wrap)
-
-
-_OF_ONE_AXIS = (_pads_of(0), _pads_of(-1), _pads_of(0, axes=3), _pads_of(1, axes=3))
+    return Place(f"{{}} on {axis.words}", axis.needs, "pads", wrap)
 
 
 def _word(meaning: Any) -> str:
@@ -97,6 +79,6 @@ def every() -> Iterator[Fault]:
                     yield _mean(role, dict.fromkeys(some, other))
         for one, other in combinations(meanings, 2):
             yield _mean(role, {one: other, other: one})
-    for (one, other), place in product(permutations(("same_upper", "same_lower")), _OF_ONE_AXIS):
-        yield _mean("auto_pad", {one: other}, place)
+    for (one, other), axis in product(permutations(("same_upper", "same_lower")), ANY_AXIS):
+        yield _mean("auto_pad", {one: other}, _pads_of(axis))
     yield _mean("rounding", {"ceil": "floor", "floor": "ceil", "ceil_torch": "ceil"})

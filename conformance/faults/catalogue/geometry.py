@@ -100,7 +100,7 @@ def _begin_half_kernel(right: Pads, params: Params) -> Pads:
 
 
 def _size_over_stride(right: Extent, params: Params, _pads: Pads) -> Extent:
-    return tuple(map(axis.ceil_div, params.sizes, params.strides)) if params.same else right
+    return steps.same_extent(params) if params.same else right
 
 
 def _plus_explicit(right: Pads, params: Params) -> Pads:

@@ -219,9 +219,10 @@ def _in_nines(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
     Nine cells at a time, from the last axis on, are compared in a tree; the cell nearest to the
     padding stands for it. Windows that lie further apart than they are long are scalar code.
     """
-    params, axes, wide = gathered.params, gathered.windows.axes, widen(gathered.data)
+    params, axes = gathered.params, gathered.windows.axes
     if name_of(gathered.data.dtype) != "float32" or not params.kernel or not is_small(gathered):
         return reduce(gathered, divisor)
+    wide = widen(gathered.data)
     if any(stride > k for stride, k in zip(params.strides, params.kernel, strict=True)):
         window = window_cells(replace(gathered, data=wide))
         values = window.fold(np.array(_LOWEST), _larger_or_first).reshape(window.shape)
