@@ -61,7 +61,7 @@ class Scatter:
         space = output
         if self.space == "inferred":
             pads = tuple(zip(params.pads_begin, params.pads_end, strict=True))
-            space = (*planes, *inferred_extent(params, pads))
+            space = (*planes, *(max(0, size) for size in inferred_extent(params, pads)))
         if is_outside(indices, space, first):
             raise InvalidCase(f"an index is outside of an output of shape {list(space)}")
         groups = prod(planes[:first])

@@ -110,6 +110,14 @@ def test_an_index_beyond_the_inferred_shape_is_refused_by_that_reading():
     assert isinstance(of_reading(vector, "inferred"), Raises)
 
 
+def test_an_inferred_shape_without_cells_has_none_for_any_index():
+    data, index = np.ones((1, 8, 1, 1), np.float32), np.zeros((1, 8, 1, 1), np.int64)
+    sizes = {"kernel_shape": [2, 2], "pads": [2, 2, 2, 2], "output_shape": [1, 7]}
+    vector = vector_of(Case("case", ONNX, sizes, (data, index)))
+    assert isinstance(of_reading(vector, "output"), Values)
+    assert isinstance(of_reading(vector, "inferred"), Raises)
+
+
 @pytest.mark.parametrize(
     ("indices", "attributes", "clause"),
     [

@@ -21,7 +21,7 @@ def values_by_cell(data, indices, sizes, inferred, *, whole, reading):
     Indices count the `whole` tensor or each plane of it, in the output or, under the reading
     "inferred", in the inferred size. None where an index is of no cell.
     """
-    space = inferred if reading == "inferred" else sizes
+    space = [max(0, size) for size in inferred] if reading == "inferred" else sizes
     shape = [*data.shape[:2], *space]
     counted = shape if whole else shape[2:]
     found = {}
