@@ -211,14 +211,8 @@ class Search:
         return cause if is_certain else None
 
     def _named_for(self, observation: Observation) -> Iterator[Together]:
-        """Yield those with names that may explain a mismatch.
-
-        Of an exception that are those that refuse calls: whatever moves windows raises one where
-        none fits, as many others do.
-        """
-        for fault in self._named:
-            if fault.concerns(observation.operator) and _may_tell((fault,), observation):
-                yield (fault,)
+        """Yield those with names that an operator may have."""
+        return ((fault,) for fault in self._named if fault.concerns(observation.operator))
 
     def _of_one(self, mismatch: int, left: Sequence[int]) -> Fit | None:
         """Return the single fault that explains a mismatch and fits the others best.
@@ -290,8 +284,13 @@ class Search:
         return [fault for fault in nearest if likeness[fault] > 0]
 
     def _best(self, candidates: Iterable[Together], mismatch: int) -> Fit | None:
-        """Return the candidate that explains a mismatch and fits the others best."""
+        """Return the candidate that explains a mismatch and fits the others best.
+
+        Of an exception that is one that refuses calls: whatever moves windows raises one where
+        none fits, as many others do.
+        """
         observation = self._as_followed[mismatch]
+        candidates = (faults for faults in candidates if _may_tell(faults, observation))
         if weight(observation.vector) > limits.LIGHT:
             # Trying is slow: only what leaves a few other vectors alone is worth it.
             candidates = (
