@@ -10,19 +10,24 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from itertools import combinations, filterfalse
+from itertools import chain, combinations, filterfalse
 from time import perf_counter
+
+import numpy as np
+import numpy.typing as npt
 
 from conformance import as_called
 from conformance.api.enumerated_strength import SHAPES, Catching, drawn, shape_of
 from conformance.api.strength import cells_of
+from conformance.cases.perturb import Feature
 from conformance.cases.sweep import random_draws
 from conformance.cases.sweep.sweep_model import case_of
-from conformance.diagnosis.features import features
+from conformance.diagnosis.elements import ALL_AXES, Layout
 from conformance.operators import OPERATORS, operators_named
+from conformance.operators.attributes import MEANINGS, SCALARS, ZERO_POINTS
 from conformance.vector import Case, Vector
 from conformance.vectorfile.sources import chosen, opened, vectors_in
 
@@ -32,8 +37,14 @@ SMALL = 6000
 """Cells of vectors that are called before others: most faults show in some of these."""
 MOST_OF_SMOKE, LARGEST_OF_SMOKE = 8, 1500
 """Draws of an operator in the smoke tier, and cells of each, at most."""
-MOST_OF_PAIRS, FEWEST_PAIRS, LARGEST_OF_PAIRS = 12, 8, 800
-"""Draws for pairs of features, at most; pairs that each has anew, at least; and cells, at most."""
+LARGEST_OF_CROSSED = 800
+"""Cells of draws that are chosen for levels, at most."""
+FEW = ("exponent", "index_axis")
+"""Numbers of which there are few: each counts."""
+BLOCKS, MOST_ALIKE = (16, 8, 4, 1), 4
+"""Channels that are computed at once; numbers of all axes that are told apart, at most."""
+Level = tuple[str, object]
+Bits = npt.NDArray[np.uint8]
 OVERHEAD = 300
 """Cells that a vector costs whatever its size, about."""
 
@@ -130,33 +141,78 @@ def _smoke(operator: str, numbers: Sequence[int], wanted: set[str]) -> dict[int,
     return taken
 
 
-def paired(operator: str, *, draws: int) -> list[int]:
-    """Return a few draws more that have pairs of features which no vector of the suite has."""
-    known: set[tuple[str, str]] = set()
-    with opened(None, [operator]) as sources:
-        (selection,) = chosen(sources, [operator], None, "standard")
-        for vector in vectors_in(selection.source, selection.numbers):
-            known.update(_pairs(vector))
-    new = {
-        number: {*_pairs(vector)} - known
-        for number, vector in drawn(operator, range(draws))
-        if cells_of(vector) <= LARGEST_OF_PAIRS and is_found(vector.case)
+def crossed(operator: str, *, draws: int, room: int) -> list[int]:
+    """Return draws more in which three levels meet that meet in no vector of the suite.
+
+    A kernel of an engine is chosen by several things at once, and what is wrong with it shows only
+    where these meet. Draws with most that is new for their size come first, while there is room.
+    """
+    first = random_draws.BLOCKED.start
+    candidates = {
+        number: vector
+        for number, vector in drawn(operator, [*range(draws), *range(first, first + draws)])
+        if "invalid" not in vector.case.tags
+        and cells_of(vector) <= LARGEST_OF_CROSSED
+        and is_found(vector.case)
     }
+    levels_of = [levels(vector) for vector in (*suite(operator), *candidates.values())]
+    column = {level: i for i, level in enumerate(dict.fromkeys(chain.from_iterable(levels_of)))}
+
+    def met(of_vector: Sequence[Level]) -> Bits:
+        """Return a bit for every three levels: whether a vector has them."""
+        has = np.zeros([len(column)] * 3, np.bool_)
+        places = sorted(column[level] for level in of_vector)
+        has[*np.reshape([*combinations(places, 3)], (-1, 3)).astype(np.intp).T] = True
+        return np.packbits(has)
+
+    known = np.bitwise_or.reduce([met(each) for each in levels_of[: -len(candidates)]])
+    new = np.array([met(each) for each in levels_of[-len(candidates) :]])
+    sizes = np.array([OVERHEAD + cells_of(vector) for vector in candidates.values()])
     numbers: list[int] = []
-    while new and len(numbers) < MOST_OF_PAIRS:
-        best = max(new, key=lambda number: (len(new[number]), -number))
-        if len(new[best]) < FEWEST_PAIRS:
-            break
-        numbers.append(best)
-        had = new.pop(best)
-        new = {number: pairs - had for number, pairs in new.items()}
-    return numbers
+    while True:
+        new &= ~known
+        worth = np.bitwise_count(new).sum(axis=1) / sizes
+        best = int(worth.argmax())
+        room -= sizes[best]
+        if room < 0 or not worth[best]:
+            return numbers
+        numbers.append([*candidates][best])
+        known = new[best].copy()
 
 
-def _pairs(vector: Vector) -> Iterator[tuple[str, str]]:
-    """Yield every two features of a vector; what its data hold is one."""
-    case = vector.case
-    return combinations(sorted({*features(vector), f"data of {case.pattern}"}), 2)
+def levels(vector: Vector) -> list[Level]:
+    """Return what a vector has of each thing that kernels are chosen by, in few levels."""
+    layout = Layout(vector, {})
+    data, params, operator = layout.data, layout.params, layout.operator
+    if params is None:
+        return []
+    found: dict[str, object] = {role: getattr(params, role) for role in operator.of_roles(MEANINGS)}
+    for role in operator.of_roles(SCALARS):
+        said = getattr(params, role)
+        found[role] = (
+            np.sign(said) if role in ZERO_POINTS else said if role in FEW else said is None
+        )
+    for name, numbers in layout.numbers.items():
+        found[name] = min(numbers[0], MOST_ALIKE) if len({*numbers}) == 1 else "differ"
+    window = tuple(found[role] for role in ("kernel", "strides", "pads_begin") if role in found)
+    if {*window} <= {0, 1, 2, 3}:  # as kernels of its own have
+        found["window"] = window
+    if layout.extent:
+        found["width"] = layout.extent[-1].bit_length()
+        found["overhang"] = any(layout.value(Feature("most_overhang", ALL_AXES)) or ())
+        found["divides"] = all(layout.value(Feature("output_divides_size", ALL_AXES)) or ())
+    found |= {
+        "dtype": data.dtype,
+        "axes": layout.axes,
+        "batch": min(data.shape[0], 2),
+        "channels": next(block for block in BLOCKS if data.shape[1] % block == 0),
+        "one channel": data.shape[1] == 1,
+        "given output": any(params.fixed_output),
+        "NaN": layout.value(Feature("nan_in_data", 0)),
+        "infinity": layout.value(Feature("infinity_in_data", 0)),
+        "negative": bool((layout.wide_data < 0).all()),
+    }
+    return [*found.items()]
 
 
 def _told(counts: dict[str, int]) -> str:
@@ -200,20 +256,25 @@ def main() -> None:
     parser.add_argument("operators", nargs="*")
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--pairs", action="store_true", help="add draws for pairs of features")
+    parser.add_argument(
+        "--crossed",
+        type=int,
+        metavar="CELLS",
+        help="add draws of so many cells for threes of levels",
+    )
     options = parser.parse_args()
-    names = operators_named(options.operators or None)
+    named = map(OPERATORS.get, operators_named(options.operators or None))
+    names = [each.name for each in named if each is not None and each.newest is each]
     list_of = {name: list(numbers) for name, numbers in random_draws.CHOSEN.items()}
     with ProcessPoolExecutor(options.jobs) as pool:
-        if options.pairs:
-            for name, more in zip(
-                names, pool.map(partial(paired, draws=options.draws), names), strict=True
-            ):
+        if options.crossed:
+            more_of = partial(crossed, draws=options.draws, room=options.crossed)
+            for name, more in zip(names, pool.map(more_of, names), strict=True):
                 print(f"{name}: {len(more)} more", flush=True)
                 numbers = list_of.get(name, [])
                 known = {*map(random_draws.number_of, numbers)}
                 list_of[name] = [*numbers, *(str(n) for n in more if n not in known)]
-            _write(list_of)
+                _write(list_of)
             return
         every = pool.map(partial(choose, draws=options.draws), names)
         for name, (numbers, told) in zip(names, every, strict=True):

@@ -3,15 +3,18 @@
 They are cases of the newest version's vectors: those with other answers in the older version, a few
 of each set of clauses and kind of answer; those of the smoke tier; then one for each fault of the
 catalogue that these miss, and others, evenly spread. Writes their numbers into the list that the
-suite reads; about a quarter of an hour.
+suite reads; about a quarter of an hour. `--renumber FOLDER` chooses nothing: it keeps the vectors
+that are listed, by their ids in the files of that folder, before vectors were added.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from pathlib import Path
 
 from benchmarks.choose_smoke import caught
 from conformance.api.strength import cells_of
@@ -19,7 +22,7 @@ from conformance.cases.sweep.sweep_model import case_of
 from conformance.faults import CATALOGUE
 from conformance.operators import OPERATORS, Operator, vector_of
 from conformance.vector import Vector
-from conformance.vectorfile import VectorFile, open_vectors
+from conformance.vectorfile import VectorFile, open_vectors, shipped_suite
 from conformance.vectorfile.older_vectors import ANEW, LIST, case_of_older
 from conformance.vectorfile.verify import differences
 
@@ -123,15 +126,38 @@ def chosen_of(file: VectorFile, operator: Operator) -> list[Candidate]:
     return sorted(chosen, key=lambda each: each.number)
 
 
-if __name__ == "__main__":
-    with open_vectors() as files:
-        by_operator = {file.operator: file for file in files}
-        lines = []
-        for name, operator in OPERATORS.items():
-            if operator.newest is not operator:
-                file = by_operator[operator.newest.name]
-                chosen = chosen_of(file, operator)
-                anew = sum(each.anew for each in chosen)
-                print(f"{name}: {len(chosen)} vectors, {anew} computed anew", flush=True)
-                lines.append(" ".join([name, file.digest, *(each.listed for each in chosen)]))
+def renumbered(before: VectorFile, after: VectorFile, listed: Sequence[str]) -> list[str]:
+    """Return entries of the list with the numbers that the same vectors have now."""
+    number_of = {identity: number for number, identity in enumerate(after.ids)}
+    entries = [each.partition("-") for each in listed]
+    moved = [(number_of[before.ids[int(number)]], end) for number, _, end in entries]
+    return [f"{number}-{end}" for number, end in sorted(moved)]
+
+
+def main() -> None:
+    """Choose, or renumber, and write the list."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--renumber", type=Path, metavar="FOLDER")
+    earlier = parser.parse_args().renumber
+    lines = []
+    if earlier is not None:
+        for name, _, *listed in map(str.split, LIST.read_text(encoding="ascii").splitlines()):
+            stored = f"{OPERATORS[name].newest.name}.h5"
+            now = shipped_suite() / stored
+            with VectorFile(earlier / stored) as before, VectorFile(now) as after:
+                lines.append(" ".join([name, after.digest, *renumbered(before, after, listed)]))
+    else:
+        with open_vectors() as files:
+            by_operator = {file.operator: file for file in files}
+            for name, operator in OPERATORS.items():
+                if operator.newest is not operator:
+                    file = by_operator[operator.newest.name]
+                    chosen = chosen_of(file, operator)
+                    anew = sum(each.anew for each in chosen)
+                    print(f"{name}: {len(chosen)} vectors, {anew} computed anew", flush=True)
+                    lines.append(" ".join([name, file.digest, *(each.listed for each in chosen)]))
     LIST.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+
+
+if __name__ == "__main__":
+    main()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from runpy import run_path
 
-MAKERS = ("manifest", "clauses", "large", "schema", "numbers", "samples")
+MAKERS = ("packed", "manifest", "clauses", "large", "schema", "numbers", "samples")
 
 if __name__ == "__main__":
     for maker in MAKERS:

@@ -116,7 +116,7 @@ def test_what_one_operator_is_told_alone_it_is_told_beside_others():
 def test_no_limit_of_time_takes_away_what_answers_tell():
     """What there was no time to confirm is named, and said to be not confirmed."""
     wrong = faulty(fault_named("strides-reversed"))
-    probes = light_probes("MaxPool-1", "TOSA-MAX_POOL2D")[::8]
+    probes = [probe for probe in light_probes("MaxPool-1", "TOSA-MAX_POOL2D")[::8] if probe.values]
     (cause,) = check(wrong, probes, diagnose_seconds=1e-3).diagnoses
     assert cause.faults == ("strides-reversed",)
     assert str(cause.proof).startswith("not confirmed: the 0.001 seconds that --diagnose-seconds")

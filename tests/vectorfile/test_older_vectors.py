@@ -2,10 +2,12 @@
 
 import pickle
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from benchmarks.choose_older import renumbered
 from conformance import VectorFileError, check, generate, load_backend, open_vectors
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.faults import CATALOGUE, faulty
@@ -179,3 +181,11 @@ def test_answers_are_computed_where_they_are_others_alone(suite, monkeypatch):
     anew = [each.endswith(ANEW) for each in numbers_of(suite[NAME])]
     assert len(list(suite[NAME])) == len(anew)
     assert 0 < len(computed) == sum(anew) < 60
+
+
+def test_listed_vectors_keep_their_place_where_others_were_added(suite):
+    """`python -m benchmarks.choose_older --renumber` finds them by their ids."""
+    newest = suite["ONNX-AveragePool-22"]
+    earlier = SimpleNamespace(ids=newest.ids[::2])
+    listed = ["3-01234567", f"70-89abcdef{ANEW}"]
+    assert renumbered(earlier, newest, listed) == ["6-01234567", f"140-89abcdef{ANEW}"]

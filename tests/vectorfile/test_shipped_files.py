@@ -3,11 +3,12 @@
 import shutil
 from runpy import run_path
 
+import h5py
 import numpy as np
 import pytest
 from support.paths import ROOT
 
-from conformance import open_vectors
+from conformance import generate, open_vectors
 from conformance.batch import vector_at
 from conformance.errors import VectorFileError
 from conformance.vectorfile import VectorFile, shipped_suite, suite
@@ -29,6 +30,18 @@ def test_the_manifest_lists_every_file_as_it_is():
     assert (shipped_suite() / suite.MANIFEST).read_text() == made
 
 
+def test_a_packed_file_holds_the_same_in_fewer_bytes(tmp_path):
+    """`python docs/development/make_packed.py` deflates chunks anew, and changes nothing else."""
+    (path,) = generate(tmp_path, operators=["ORT-QLinearGlobalAveragePool-1"], tier="smoke")
+    content = run_path(str(ROOT / "docs" / "development" / "make_packed.py"))["packed"](path)
+    assert len(content) < path.stat().st_size
+    (packed := tmp_path / "packed.h5").write_bytes(content)
+    with VectorFile(path) as before, VectorFile(packed) as after:
+        after.check()
+        assert after.digest == before.digest
+        assert after.header == before.header
+
+
 def test_the_content_of_an_unchanged_file_is_not_checked_again(monkeypatch):
     """Its digest was that of its content when it was made."""
     monkeypatch.setattr(ColumnFile, "digest", lambda _: pytest.fail("it was computed"))
@@ -41,8 +54,10 @@ def test_a_shipped_file_that_was_changed_is_checked(tmp_path, monkeypatch):
     folder = copied(tmp_path)
     monkeypatch.setattr(suite, "shipped_suite", lambda: folder)
     path = folder / f"{NAME}.h5"
+    with h5py.File(path) as file:
+        chunk = file["text/bytes"].id.get_chunk_info(0)
     content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
+    content[chunk.byte_offset + chunk.size // 2] ^= 1
     path.write_bytes(content)
     with pytest.raises(VectorFileError):
         open_vectors()

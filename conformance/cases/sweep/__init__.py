@@ -18,16 +18,21 @@ from conformance.cases.sweep.clause_probes import clause_probes
 from conformance.cases.sweep.few_shapes import few_shapes
 from conformance.cases.sweep.hard_divisions import hard_divisions
 from conformance.cases.sweep.invalid_cases import invalid
+from conformance.cases.sweep.kernel_paths import (
+    channel_blocks,
+    in_either_layout,
+    sliding,
+)
 from conformance.cases.sweep.key_collisions import key_collisions, of_one_checksum
 from conformance.cases.sweep.ladders import axes_alone, deep_windows, ladders, long_rows
 from conformance.cases.sweep.layouts import layouts, output_sizes
-from conformance.cases.sweep.narrow_types import integer_sums, narrow_floats
+from conformance.cases.sweep.narrow_types import accumulators, integer_sums, narrow_floats
 from conformance.cases.sweep.one_off import one_off
 from conformance.cases.sweep.plane_sweep import adaptive_arrays, whole_arrays
 from conformance.cases.sweep.random_draws import chosen_draws
 from conformance.cases.sweep.role_pairs import role_pairs
 from conformance.cases.sweep.special_cases import special, specials
-from conformance.cases.sweep.special_kernels import special_kernels
+from conformance.cases.sweep.special_kernels import special_kernels, usual_kernels
 from conformance.cases.sweep.sweep_model import ArraySpec, CaseSpec, Covered, cases_of
 from conformance.cases.sweep.unpooling_sweep import unpoolings
 from conformance.cases.sweep.value_kinds import value_kinds
@@ -69,9 +74,14 @@ _TABLES: tuple[Table, ...] = (
     integer_sums,
     axes_alone,
     deep_windows,
+    sliding,
+    channel_blocks,
+    usual_kernels,
+    accumulators,
 )
-_SMALL, _BRIEF = 2048, 160
-"""Cells of such a case at most, and where they are to be brief."""
+_SMALL, _BRIEF, _LEAST = 2048, 160, 128
+"""Cells of such a case at most, and where they are to be brief; of a case of an operator whose
+siblings have the same with more cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +145,8 @@ def collect(
     )
     if definition.levels == "least":
         swept = map(_left_to_siblings, swept)
-    every = chain(swept, role_pairs(definition), chosen_draws(definition))
+    one_layout = chain(swept, role_pairs(definition), chosen_draws(definition))
+    every = in_either_layout(definition, one_layout, seed=seed)
     cases = cases_of(every, seed=seed, tiers=TIERS[: 1 + TIERS.index(tier)])
     return Collection(cases, arrays)
 
@@ -154,8 +165,9 @@ def of_no_array(operator: Operator) -> Iterator[CaseSpec]:
 
 
 def _left_to_siblings(spec: CaseSpec) -> CaseSpec:
-    """Return a case in no tier that is made here, if it is not in smoke: its siblings have it."""
-    return spec if spec.tier == "smoke" else replace(spec, tier="exhaustive")
+    """Return a case in no tier that is made here if it is large: its siblings have such."""
+    is_small = spec.tier == "smoke" or prod(spec.shape) <= _LEAST
+    return spec if is_small else replace(spec, tier="exhaustive")
 
 
 def _with_tier(spec: CaseSpec) -> CaseSpec:

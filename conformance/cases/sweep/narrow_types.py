@@ -9,14 +9,20 @@ windows that pass a width follow from the type.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from math import ceil, isqrt
 from typing import Any
 
 import numpy as np
 
 from conformance.cases.sweep import levels
-from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, case_of_axes
-from conformance.dtypes import FLOATS8, INTEGERS, dtype_of
+from conformance.cases.sweep.sweep_model import (
+    CaseSpec,
+    Geometry,
+    case_of_axes,
+    required_words,
+)
+from conformance.dtypes import FLOATS8, INTEGERS, dtype_of, float_format
 from conformance.operators.attributes import ZERO_POINTS
 from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
@@ -45,6 +51,7 @@ _OF_AVERAGES = (
 _BEYOND_FLOAT16 = {"float8_e5m2": ("codes", "subnormals", "near-largest")}
 """Patterns whose sums leave the range of float16, or are subnormal there: of averages, a document
 that has them kept in float16 does not say what is right."""
+_CHANNELS = (2, 16)
 _SUM_BITS, _PRODUCT_BITS = 16, 32
 """Widths, in bits, that sums pass, and that sums times counts pass, whatever their sign."""
 
@@ -78,15 +85,32 @@ def integer_sums(operator: Operator) -> Iterator[CaseSpec]:
     """Yield windows of each narrow type of integers whose averages a document defines."""
     if not operator.rounds_integers:
         return
-    tier = levels.kind_tier(operator)
-    for dtype in (name for name in INTEGERS if name in operator.dtypes):
+    types = [name for name in INTEGERS if name in operator.dtypes]
+    for channels, dtype in product(_CHANNELS, types):
+        tier = levels.kind_tier(operator) if channels == _CHANNELS[0] else "standard"
         ends = np.iinfo(dtype_of(dtype))
         for cells in _passing(ends.bits, int(ends.max)):
             axes, tags = _window(operator, cells), ("sum beyond a narrower type",)
-            spec = case_of_axes(operator, (1, 2), axes, "ends", dtype, tier=tier, tags=tags)
+            spec = case_of_axes(operator, (1, channels), axes, "ends", dtype, tier=tier, tags=tags)
             data = np.empty(spec.shape, dtype_of(dtype))
-            data[:, 0], data[:, 1] = ends.max, ends.min
+            data[:, ::2], data[:, 1::2] = ends.max, ends.min
             yield spec.with_data(data)
+
+
+def accumulators(operator: Operator) -> Iterator[CaseSpec]:
+    """Yield sums that leave a half type, or stop growing in it, if a caller says the type of sums.
+
+    Ones are added up to the least number that one more does not change.
+    """
+    attribute = operator.attribute("accumulator")
+    halves = [name for name in ("float16", "bfloat16") if name in operator.dtypes]
+    for dtype, meaning in product(halves, attribute.meanings if attribute is not None else ()):
+        said = {**required_words(operator), "accumulator": meaning}
+        stops = 2 ** float_format(dtype).precision
+        every = (("overflow", list(_GEOMETRIES[0][1])), ("ones", _window(operator, 2 * stops)))
+        for pattern, axes in every:
+            tags = ("sums in a type that the caller says",)
+            yield case_of_axes(operator, (1, 2), axes, pattern, dtype, said, tags=tags)
 
 
 def _passing(bits: int, most: int) -> Iterator[int]:

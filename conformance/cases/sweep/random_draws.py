@@ -41,6 +41,9 @@ CHOSEN: dict[str, tuple[str, ...]] = {
 }
 """Numbers of draws by operator, those of the smoke tier with `SMOKE` behind them."""
 SMOKE = "*"
+BLOCKED = range(100_000, 1_000_000)
+"""Numbers of draws for kernels that compute blocks of channels at once: axes are mostly alike, and
+channels mostly fill blocks."""
 _CELLS, _LONG_CELLS, _MOST_CELLS = 600, 2200, 4200
 """Cells of the data at most, if there are several planes, of long ones, and of any: the suite is
 shipped."""
@@ -49,6 +52,7 @@ _LONG = (33, 65, 130, 257, 520, 1030)
 _BIG = (258, 515, 1030)
 """The same of kernels, strides, dilations and pads."""
 _LONG_ONCE, _BIG_ONCE, _ALIKE_ONCE, _INVALID_ONCE, _SIZED_ONCE = 6, 24, 5, 8, 4
+_ALIKE_IN_BLOCKS = 2
 """One draw of so many is long, or has axes alike, breaks a rule, or says an output size that may be
 left out; one axis of so many has a big number."""
 _LIMITS = (0.25, 0.5, 1.0, 1.5)
@@ -62,6 +66,7 @@ _SIZES = (1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 11, 13, 17)
 _ALIKE_OUTPUTS = (1, 1, 2, 2, 3, 5)
 _BATCHES = (1, 1, 1, 2, 2, 3, 4, 5)
 _CHANNELS = (1, 1, 2, 2, 3, 3, 4, 5, 7, 8, 9, 16, 17, 33)
+_BLOCKS = (3, 4, 8, 8, 8, 12, 16, 16, 16, 24, 32, 48, 64)
 _BEYOND = ("near-largest", "overflow")
 """Numbers whose sums leave the range: with a divisor of fewer than the cells, so may results."""
 _OFTEN = 3
@@ -104,20 +109,23 @@ def number_of(listed: str) -> int:
 def draw(operator: Operator, number: int) -> CaseSpec:
     """Return draw `number` of an operator, whatever its document says of such a case."""
     draws = Draws(f"{operator.name} {number}")
-    spec = _shortened(operator, draws, _draw(operator, draws))
+    drawn = _draw(operator, draws, in_blocks=number in BLOCKED)
+    spec = _shortened(operator, draws, drawn)
     return _broken(operator, draws, spec) if draws.one_in(_INVALID_ONCE) else spec
 
 
-def _draw(operator: Operator, draws: Draws) -> CaseSpec:
+def _draw(operator: Operator, draws: Draws, *, in_blocks: bool) -> CaseSpec:
     dtype = _type(operator, draws)
     words = _words(operator, draws, dtype)
     long = draws.of(("batch", "channels", "axis")) if draws.one_in(_LONG_ONCE) else ""
     auto_pad = words.get("auto_pad", "explicit")
-    axes = _axes(operator, draws, auto_pad, is_long=long == "axis")
+    alike_once = _ALIKE_IN_BLOCKS if in_blocks else _ALIKE_ONCE
+    axes = _axes(operator, draws, auto_pad, alike_once, is_long=long == "axis")
     while _cells(operator, axes) > _MOST_CELLS:
-        axes = _axes(operator, draws, auto_pad, is_long=False)
+        axes = _axes(operator, draws, auto_pad, alike_once, is_long=False)
     most = (_LONG_CELLS if long else _CELLS) // _cells(operator, axes)
-    channels = draws.of(_upto(most, _LONG if long == "channels" else _CHANNELS))
+    usual = _BLOCKS if in_blocks else _CHANNELS
+    channels = draws.of(_upto(most, _LONG if long == "channels" else usual))
     batch = draws.of(_upto(most // channels, _LONG if long == "batch" else _BATCHES))
     patterns = [
         name for name in _patterns(operator.forward or operator) if levels.holds(dtype, name)
@@ -217,10 +225,12 @@ def _roles(operator: Operator, draws: Draws) -> list[str]:
     return [role for role in Axis._fields[1:] if role not in optional]
 
 
-def _axes(operator: Operator, draws: Draws, auto_pad: str, *, is_long: bool) -> list[Axis]:
+def _axes(
+    operator: Operator, draws: Draws, auto_pad: str, alike_once: int, *, is_long: bool
+) -> list[Axis]:
     count = draws.of(levels.axes(operator)[:3])
     shrunk = draws.of((1, 1, 2))  # some cases are of few cells, with many channels
-    alike, place = draws.one_in(_ALIKE_ONCE), draws.below(count)
+    alike, place = draws.one_in(alike_once), draws.below(count)
     axes: list[Axis] = []
     for number in range(count):
         windows = ceil_div(draws.of(_WINDOWS), shrunk)

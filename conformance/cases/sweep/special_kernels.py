@@ -6,10 +6,10 @@ in engines, often one for each element type, block of channels and padding mode.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
-from itertools import product
+from itertools import cycle, product
 from math import prod
 from typing import NamedTuple
 
@@ -17,8 +17,15 @@ from conformance.cases.sweep import levels
 from conformance.cases.sweep.axis_geometry import FITS, WIDTHS, width_range
 from conformance.cases.sweep.covering import Model, Row, constraint
 from conformance.cases.sweep.exhaustive import in_product
-from conformance.cases.sweep.sweep_model import ABSENT, ArraySpec, CaseSpec
+from conformance.cases.sweep.sweep_model import (
+    ABSENT,
+    ArraySpec,
+    CaseSpec,
+    case_of_axes,
+    plain_type,
+)
 from conformance.cases.sweep.window_sweep import modes_of
+from conformance.operators.attributes import Role
 from conformance.operators.axis import Axis, sizes
 from conformance.operators.operator import Operator
 from conformance.operators.windows import ceil_div
@@ -99,6 +106,15 @@ _PATTERNS = {
     False: ("names", "negative", "lowest", "lossy", "signed-zeros", "nan-encodings", "infinities"),
 }
 """Data of both signs and of one, and special values, by whether a reduction sums."""
+_IN_A_ROW, _CHANNELS_IN_TURN = (5, 9), (1, 3, 8)
+"""Windows of the last axis, and channels, of operators without a covering array of this."""
+_VARIANTS = (
+    ("plain", False, "names"),
+    ("plain", True, "nan"),
+    ("another", False, "negative"),
+    ("another", True, "names"),
+)
+"""The type, whether cells are left over, and the data of such cases."""
 _LONG = {"first": 2, "middle": 3, "last": 1}
 """Which axis is the long one, and how many axes there are at least."""
 _ELEMENTS, _PLANE = 400, 4
@@ -175,6 +191,34 @@ def special_kernels(operator: Operator) -> ArraySpec:
     return ArraySpec(
         "special kernels", Model(factors, constraints), partial(_case, operator, kinds)
     )
+
+
+def usual_kernels(operator: Operator) -> Iterator[CaseSpec]:
+    """Yield cases of special kernels for operators without that array, several windows in a row.
+
+    Gradients have none: their files are large for what these add.
+    """
+    if operator.levels == "all" or not operator.has_windows or operator.is_gradient:
+        return
+    kinds = kinds_of(operator)
+    del kinds["global"]
+    if is_padded := "threes padded" in kinds:
+        kinds["halves padded"] = ((2, 2, 1),)
+    rank = operator.rank or 2
+    plain = plain_type(operator)
+    others = cycle([name for name in levels.types(operator) if name != plain])
+    varied: tuple[Role, ...] = ("include_pad",) if is_padded else ("include_pad", "auto_pad")
+    words = list(levels.word_choices(operator, *varied))
+    every = product(kinds.values(), _VARIANTS)
+    for turn, (kind, (type_, rest, pattern)) in enumerate(every):
+        dtype = plain if type_ == "plain" else next(others)
+        said = words[(turn + turn // 4) % len(words)]
+        mode = modes_of(operator)[said.get("auto_pad", ABSENT)]
+        wanted = _Wanted(_IN_A_ROW[turn // 2 % len(_IN_A_ROW)], rest, mode)
+        channels = _CHANNELS_IN_TURN[turn // 3 % len(_CHANNELS_IN_TURN)]
+        axes = _axes(operator, kind, rank, "last", wanted)
+        numbers = operator, (1, channels), axes, levels.pattern_for(pattern, dtype), dtype, said
+        yield case_of_axes(*numbers, tags=("usual kernel",), if_judgeable=True)
 
 
 def _axes(

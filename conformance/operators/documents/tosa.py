@@ -87,11 +87,13 @@ _ACCUMULATOR = _ruling(
     settles="accumulator",
     of_types=FLOATS8,
 )
-_ACCUMULATOR_OF_FLOAT16 = _ruling(
-    "tosa-accumulator-of-float16",
-    "acc_type is FP32 or FP16 for data of float16, and the bound on errors admits wider sums",
-    "where FP16 is asked for, sums are kept in float16 or wider",
+_ACCUMULATOR_OF_HALVES = _ruling(
+    "tosa-accumulator-of-halves",
+    "acc_type is FP32, or for data of float16 FP16, and the bound on errors admits wider sums",
+    "sums are kept in float32 or wider; where FP16 is asked for, in float16 or wider",
     "the types of AVG_POOL2D",
+    settles="accumulator",
+    of_types=("float16", "bfloat16"),
 )
 _SUBNORMALS = _ruling(
     "tosa-subnormals-of-float8",
@@ -191,7 +193,7 @@ OPERATORS = (
             ),
             _SUM_OVERFLOW,
             _ACCUMULATOR,
-            _ACCUMULATOR_OF_FLOAT16,
+            _ACCUMULATOR_OF_HALVES,
             _SUBNORMALS,
         ),
     ),

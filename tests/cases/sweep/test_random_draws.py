@@ -3,11 +3,12 @@
 from contextlib import suppress
 from math import prod
 
+import numpy as np
 import pytest
 
 from conformance import InvalidCase
 from conformance.cases.sweep import collect, random_draws
-from conformance.cases.sweep.random_draws import CHOSEN, SMOKE, draw
+from conformance.cases.sweep.random_draws import BLOCKED, CHOSEN, SMOKE, draw
 from conformance.operators import OPERATORS
 from conformance.operators.attributes import MEANINGS, SCALARS
 
@@ -30,6 +31,16 @@ def test_a_draw_is_the_same_each_time_and_small(name):
     again = drawn(OPERATORS[name], reversed(range(30)))
     assert [spec.name for spec in first] == [spec.name for spec in reversed(again)]
     assert all(prod(spec.shape) <= 20_000 for spec in first)
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_draws_in_blocks_have_channels_that_mostly_fill_them(name):
+    """Of the other draws, few have."""
+    in_blocks, usual = (
+        [spec.shape[1] % 4 == 0 for spec in drawn(OPERATORS[name], numbers)]
+        for numbers in (BLOCKED[:200], range(200))
+    )
+    assert np.mean(in_blocks) > 0.5 > 1.5 * np.mean(usual)
 
 
 @pytest.mark.parametrize("name", OPERATORS)
