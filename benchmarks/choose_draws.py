@@ -4,6 +4,7 @@ Of each operator, every fault that atoms enumerate is planted alone. Those that 
 catch in fewer than three shapes are planted in the draws, one after the other, and draws are chosen
 that catch most of what is missing for their size. Writes their numbers into the list that the
 sweep reads. The vectors are those of the shipped suite, but for draws that were chosen before.
+With --crossed, no fault is planted: draws are added in which levels meet that meet in no vector.
 """
 
 from __future__ import annotations
@@ -155,8 +156,11 @@ def crossed(operator: str, *, draws: int, room: int) -> list[int]:
         and cells_of(vector) <= LARGEST_OF_CROSSED
         and is_found(vector.case)
     }
-    levels_of = [levels(vector) for vector in (*suite(operator), *candidates.values())]
-    column = {level: i for i, level in enumerate(dict.fromkeys(chain.from_iterable(levels_of)))}
+    of_suite, of_draws = (
+        [levels(vector) for vector in vectors] for vectors in (suite(operator), candidates.values())
+    )
+    every = dict.fromkeys(chain.from_iterable((*of_suite, *of_draws)))
+    column = {level: i for i, level in enumerate(every)}
 
     def met(of_vector: Sequence[Level]) -> Bits:
         """Return a bit for every three levels: whether a vector has them."""
@@ -165,8 +169,8 @@ def crossed(operator: str, *, draws: int, room: int) -> list[int]:
         has[*np.reshape([*combinations(places, 3)], (-1, 3)).astype(np.intp).T] = True
         return np.packbits(has)
 
-    known = np.bitwise_or.reduce([met(each) for each in levels_of[: -len(candidates)]])
-    new = np.array([met(each) for each in levels_of[-len(candidates) :]])
+    known = np.bitwise_or.reduce([*map(met, of_suite)])
+    new = np.array([*map(met, of_draws)])
     sizes = np.array([OVERHEAD + cells_of(vector) for vector in candidates.values()])
     numbers: list[int] = []
     while True:
@@ -189,9 +193,10 @@ def levels(vector: Vector) -> list[Level]:
     found: dict[str, object] = {role: getattr(params, role) for role in operator.of_roles(MEANINGS)}
     for role in operator.of_roles(SCALARS):
         said = getattr(params, role)
-        found[role] = (
-            np.sign(said) if role in ZERO_POINTS else said if role in FEW else said is None
-        )
+        if role in ZERO_POINTS:
+            found[role] = np.sign(said)
+        else:
+            found[role] = said if role in FEW else said is None
     for name, numbers in layout.numbers.items():
         found[name] = min(numbers[0], MOST_ALIKE) if len({*numbers}) == 1 else "differ"
     window = tuple(found[role] for role in ("kernel", "strides", "pads_begin") if role in found)
@@ -263,8 +268,8 @@ def main() -> None:
         help="add draws of so many cells for threes of levels",
     )
     options = parser.parse_args()
-    named = map(OPERATORS.get, operators_named(options.operators or None))
-    names = [each.name for each in named if each is not None and each.newest is each]
+    named = operators_named(options.operators or None)
+    names = [name for name in named if OPERATORS[name].newest is OPERATORS[name]]
     list_of = {name: list(numbers) for name, numbers in random_draws.CHOSEN.items()}
     with ProcessPoolExecutor(options.jobs) as pool:
         if options.crossed:

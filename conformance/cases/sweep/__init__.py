@@ -18,11 +18,7 @@ from conformance.cases.sweep.clause_probes import clause_probes
 from conformance.cases.sweep.few_shapes import few_shapes
 from conformance.cases.sweep.hard_divisions import hard_divisions
 from conformance.cases.sweep.invalid_cases import invalid
-from conformance.cases.sweep.kernel_paths import (
-    channel_blocks,
-    in_either_layout,
-    sliding,
-)
+from conformance.cases.sweep.kernel_paths import channel_blocks, in_either_layout, sliding
 from conformance.cases.sweep.key_collisions import key_collisions, of_one_checksum
 from conformance.cases.sweep.ladders import axes_alone, deep_windows, ladders, long_rows
 from conformance.cases.sweep.layouts import layouts, output_sizes

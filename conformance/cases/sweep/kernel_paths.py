@@ -15,7 +15,6 @@ from math import prod
 
 from conformance.cases.sweep import levels
 from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, build, case_of_axes, plain_type
-from conformance.dtypes import FLOATS8, INTEGERS
 from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 
@@ -62,13 +61,8 @@ def sliding(operator: Operator) -> Iterator[CaseSpec]:
 
 def channel_blocks(operator: Operator) -> Iterator[CaseSpec]:
     """Yield channels in blocks, in each type but the plain one."""
-    integers = INTEGERS if operator.settles_integers else ()
-    plain = plain_type(operator)
-    types = [
-        name
-        for name in operator.dtypes
-        if name != plain and name not in FLOATS8 and (name in integers or name not in INTEGERS)
-    ]
+    others = {*levels.settled_types(operator)} - {plain_type(operator)}
+    types = [name for name in operator.dtypes if name in others]
     words = list(levels.word_choices(operator, "auto_pad"))
     blocks = _BLOCKS[:_OF_GRADIENTS] if operator.is_gradient else _BLOCKS
     for turn, (dtype, (planes, axes)) in enumerate(product(types, blocks)):

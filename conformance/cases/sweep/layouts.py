@@ -1,6 +1,7 @@
 """Cases of what an attribute says that changes no value: the layout, and the number of windows.
 
-The other cases leave it out. A kernel of a layout is mostly code of its own: here are windows of
+The other cases leave it out, and small ones are there in the other layout, too (`kernel_paths`). A
+kernel of a layout is mostly code of its own: here are windows of
 each kind, channels that fill no vector register, every element type, and shapes that are the same
 in either layout. A number of windows (`outputSizes` of WebNN) is smaller than the stride, but for
 one: whether others are valid is in doubt.

@@ -20,7 +20,7 @@ from conformance.cases.sweep.sweep_model import (
     case_of_axes,
     required_words,
 )
-from conformance.dtypes import FLOATS, FLOATS8, WIDE_FLOATS, float_format
+from conformance.dtypes import FLOATS, FLOATS8, INTEGERS, WIDE_FLOATS, float_format
 from conformance.operators.attributes import (
     MEANINGS,
     SCALARS,
@@ -123,6 +123,12 @@ def types(operator: Operator) -> tuple[str, ...]:
     integers = () if operator.reduction.sums else _INTEGERS
     also = (name for name in integers if name in operator.dtypes)
     return tuple(dict.fromkeys((*floats(operator), *also)))
+
+
+def settled_types(operator: Operator) -> list[str]:
+    """Return the element types, but for floats of 8 bits, of which a document says the values."""
+    integers = INTEGERS if operator.settles_integers else ()
+    return [name for name in (*WIDE_FLOATS, *integers) if name in operator.dtypes]
 
 
 def patterns(operator: Operator) -> tuple[str, ...]:

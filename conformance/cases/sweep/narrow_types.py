@@ -1,4 +1,4 @@
-"""Cases of narrow types: floats of 8 bits, and integers whose sums leave their type.
+"""Cases of narrow types: floats of 8 bits, and integers and half types whose sums leave the type.
 
 Few documents take such floats: here are small windows with any number, beside the covering arrays,
 which are about geometry and the types of most documents. Of integers, every cell of a plane is the
@@ -16,12 +16,7 @@ from typing import Any
 import numpy as np
 
 from conformance.cases.sweep import levels
-from conformance.cases.sweep.sweep_model import (
-    CaseSpec,
-    Geometry,
-    case_of_axes,
-    required_words,
-)
+from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, case_of_axes, required_words
 from conformance.dtypes import FLOATS8, INTEGERS, dtype_of, float_format
 from conformance.operators.attributes import ZERO_POINTS
 from conformance.operators.axis import Axis
@@ -52,6 +47,7 @@ _BEYOND_FLOAT16 = {"float8_e5m2": ("codes", "subnormals", "near-largest")}
 """Patterns whose sums leave the range of float16, or are subnormal there: of averages, a document
 that has them kept in float16 does not say what is right."""
 _CHANNELS = (2, 16)
+"""Channels of such sums: few, and a block of those that are added up at once."""
 _SUM_BITS, _PRODUCT_BITS = 16, 32
 """Widths, in bits, that sums pass, and that sums times counts pass, whatever their sign."""
 
@@ -106,9 +102,11 @@ def accumulators(operator: Operator) -> Iterator[CaseSpec]:
     halves = [name for name in ("float16", "bfloat16") if name in operator.dtypes]
     for dtype, meaning in product(halves, attribute.meanings if attribute is not None else ()):
         said = {**required_words(operator), "accumulator": meaning}
-        stops = 2 ** float_format(dtype).precision
-        every = (("overflow", list(_GEOMETRIES[0][1])), ("ones", _window(operator, 2 * stops)))
-        for pattern, axes in every[: 1 + (meaning == "wider")]:
+        every = [("overflow", [*_GEOMETRIES[0][1]])]
+        if meaning == "wider":
+            stops = 2 ** float_format(dtype).precision
+            every.append(("ones", _window(operator, 2 * stops)))
+        for pattern, axes in every:
             tags = ("sums in a type that the caller says",)
             yield case_of_axes(operator, (1, 2), axes, pattern, dtype, said, tags=tags)
 

@@ -52,9 +52,10 @@ _LONG = (33, 65, 130, 257, 520, 1030)
 _BIG = (258, 515, 1030)
 """The same of kernels, strides, dilations and pads."""
 _LONG_ONCE, _BIG_ONCE, _ALIKE_ONCE, _INVALID_ONCE, _SIZED_ONCE = 6, 24, 5, 8, 4
-_ALIKE_IN_BLOCKS = 2
 """One draw of so many is long, or has axes alike, breaks a rule, or says an output size that may be
 left out; one axis of so many has a big number."""
+_ALIKE_IN_BLOCKS = 2
+"""One of so many draws in `BLOCKED` has axes alike."""
 _LIMITS = (0.25, 0.5, 1.0, 1.5)
 """Where the limit of an activation lies, of the way from the zero point to the end of a type."""
 
@@ -66,7 +67,7 @@ _SIZES = (1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 11, 13, 17)
 _ALIKE_OUTPUTS = (1, 1, 2, 2, 3, 5)
 _BATCHES = (1, 1, 1, 2, 2, 3, 4, 5)
 _CHANNELS = (1, 1, 2, 2, 3, 3, 4, 5, 7, 8, 9, 16, 17, 33)
-_BLOCKS = (3, 4, 8, 8, 8, 12, 16, 16, 16, 24, 32, 48, 64)
+_IN_BLOCKS = (3, 4, 8, 8, 8, 12, 16, 16, 16, 24, 32, 48, 64)
 _BEYOND = ("near-largest", "overflow")
 """Numbers whose sums leave the range: with a divisor of fewer than the cells, so may results."""
 _OFTEN = 3
@@ -124,7 +125,7 @@ def _draw(operator: Operator, draws: Draws, *, in_blocks: bool) -> CaseSpec:
     while _cells(operator, axes) > _MOST_CELLS:
         axes = _axes(operator, draws, auto_pad, alike_once, is_long=False)
     most = (_LONG_CELLS if long else _CELLS) // _cells(operator, axes)
-    usual = _BLOCKS if in_blocks else _CHANNELS
+    usual = _IN_BLOCKS if in_blocks else _CHANNELS
     channels = draws.of(_upto(most, _LONG if long == "channels" else usual))
     batch = draws.of(_upto(most // channels, _LONG if long == "batch" else _BATCHES))
     patterns = [

@@ -208,12 +208,12 @@ def usual_kernels(operator: Operator) -> Iterator[CaseSpec]:
     plain = plain_type(operator)
     others = cycle([name for name in levels.types(operator) if name != plain])
     varied: tuple[Role, ...] = ("include_pad",) if is_padded else ("include_pad", "auto_pad")
-    words = list(levels.word_choices(operator, *varied))
+    words, modes = list(levels.word_choices(operator, *varied)), modes_of(operator)
     every = product(kinds.values(), _VARIANTS)
     for turn, (kind, (type_, rest, pattern)) in enumerate(every):
         dtype = plain if type_ == "plain" else next(others)
-        said = words[(turn + turn // 4) % len(words)]
-        mode = modes_of(operator)[said.get("auto_pad", ABSENT)]
+        said = words[(turn + turn // len(_VARIANTS)) % len(words)]
+        mode = modes[said.get("auto_pad", ABSENT)]
         wanted = _Wanted(_IN_A_ROW[turn // 2 % len(_IN_A_ROW)], rest, mode)
         channels = _CHANNELS_IN_TURN[turn // 3 % len(_CHANNELS_IN_TURN)]
         axes = _axes(operator, kind, rank, "last", wanted)

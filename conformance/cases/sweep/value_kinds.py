@@ -14,7 +14,6 @@ from typing import Any
 from conformance.cases.sweep import levels
 from conformance.cases.sweep.patterns import FURTHER_PATTERNS
 from conformance.cases.sweep.sweep_model import CaseSpec, Geometry, case_of_axes
-from conformance.dtypes import INTEGERS, WIDE_FLOATS
 from conformance.operators.axis import Axis
 from conformance.operators.operator import Operator
 
@@ -87,8 +86,7 @@ def _kinds(operator: Operator) -> Iterator[tuple[str, str]]:
     patterns = dict.fromkeys(
         (*levels.patterns(operator), *further, "nan-encodings", "infinities", *FURTHER_PATTERNS)
     )
-    integers = INTEGERS if operator.settles_integers else ()
-    types = [name for name in (*WIDE_FLOATS, *integers) if name in operator.dtypes]
+    types = levels.settled_types(operator)
     for pattern, dtype in product(patterns, types):
         is_swept = dtype in swept["dtype"] and pattern in swept["pattern"]
         if levels.holds(dtype, pattern):
