@@ -56,14 +56,19 @@ def page() -> str:
         "oneOf": list(lines),
         "$defs": definitions,
     }
-    made = json.loads(json.dumps(schema), object_hook=_with_texts)
+    made = json.loads(json.dumps(schema), object_hook=_settled)
     definitions = made.pop("$defs")
     rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(of)}" for name, of in definitions.items())
     return f'{json.dumps(made)[:-1]},\n"$defs": {{\n{rows}\n}}}}\n'
 
 
-def _with_texts(node: dict[str, Any]) -> dict[str, Any]:
-    """Return a part of the schema where a number may be a text if it is not finite."""
+def _settled(node: dict[str, Any]) -> dict[str, Any]:
+    """Return a part of the schema with unordered lists sorted, as versions of msgspec differ.
+
+    A number that is not finite is a text.
+    """
+    for unordered in {"anyOf", "enum"} & node.keys():
+        node[unordered].sort(key=str)
     texts = node.pop("not_finite", None)
     return node if texts is None else {"anyOf": [{"enum": texts}, node]}
 
@@ -98,8 +103,6 @@ def _complete(name: str, definition: dict[str, Any]) -> None:
         definition["required"] = list(properties)
     for content in properties.values():
         content.pop("default", None)
-        # Versions of msgspec differ in the order.
-        content.get("anyOf", []).sort(key=str)
 
 
 if __name__ == "__main__":
