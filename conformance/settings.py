@@ -148,7 +148,7 @@ class Settings:
             "seconds",
             metavar="SECONDS",
         ),
-    ] = 300.0
+    ] = 900.0
     variations: Annotated[
         Variations,
         Option(
