@@ -123,7 +123,7 @@ def volume_within_input(operator, inputs, attributes):
 def test_one_refusal_is_one_rule_of_several_operators():
     """With the same condition in each, which what others refuse of their own does not change."""
     operators = ("AvgPool-1", "nGraph-AvgPool")
-    report = check(volume_within_input, operators=operators, variations="none")
+    report = check(volume_within_input, operators=operators, tier="smoke", variations="none")
     (cause,) = report.diagnoses
     assert cause.behaviour == (
         "an exception where the number of spatial axes is at least 3 and the kernel is above the "
