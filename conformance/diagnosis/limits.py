@@ -146,6 +146,8 @@ VARIED = 6
 """Held-out cases that are varied in each word, type and operator."""
 OF_EACH = 2
 """Cases of each that a cause is held against."""
+FAR = (0, 1, 9)
+"""Numbers that axes are given, of which some are far from those of most cases."""
 ASKED_AGAIN = 3
 """Times that a case is asked again where equal values may hide what is wrong."""
 CONFIRMED = 8
@@ -245,7 +247,7 @@ STEPS_OF_CALLS_AGAIN = 20_000
 """For calling failures again."""
 STEPS_OF_EXPERIMENTS = 240_000
 """For all experiments on causes of one operator, at most."""
-STEPS_AT_LEAST, STEPS_A_FAILURE = 40_000, 4_000
+STEPS_AT_LEAST, STEPS_A_FAILURE = 120_000, 4_000
 """Of these, to begin with, and for each failure."""
 STEPS_OF_A_CASE = 60_000
 """The same, where each failing case of many is looked into: in fuzzing."""

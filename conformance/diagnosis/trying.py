@@ -7,14 +7,15 @@ cases that it says the backend fails have to fail just as it says, and all other
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain, islice, product
 
 import numpy as np
 
 from conformance.budget import Share
 from conformance.cases.perturb import Feature, at, named, other_words, with_word, words_of
+from conformance.cases.sweep.draft import AXIS_NUMBERS
 from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.conditions import Conjunction
@@ -123,22 +124,25 @@ class Trying:
         """Hold a claim against calls that bear it out with another word, type or operator.
 
         One at a time, each that no such call had: cases that are drawn at random have few of some,
-        and none of another operator. So it is with numbers that its conditions admit, far from
-        those of the failures, and numbers of axes. Then against all of the run that conforms.
+        and none of another operator. So it is with numbers far from those of the failures, and
+        numbers of axes. Then against all of the run that conforms.
         """
         seen = {*chain(*(words_of(s.vector.case).items() for s in trial.predicted))}
         cases = [s.vector.case for s in thinned(trial.predicted, limits.VARIED)]
         wanted = dict.fromkeys(("operator", name) for name in self._known.operators)
         for case in cases:
             wanted |= dict.fromkeys(other_words(operator_named(case.operator), case.data.ndim - 2))
-        vectors = [
-            [self._laboratory.vector(with_word(case, name, value)) for case in cases]
+        varied: Iterator[Iterable[Case | None]] = (
+            (with_word(case, name, value) for case in cases)
             for name, value in wanted
             if (name, value) not in seen
-        ]
-        vectors += [[*map(self._laboratory.vector, group)] for group in _far(trial, cases)]
-        told = [[v for v in group if v is not None and self._tells(trial, v)] for group in vectors]
-        samples = self._laboratory.ask([*chain(*(group[: limits.OF_EACH] for group in told))])
+        )
+        samples: list[Sample] = []
+        for group in chain(varied, _far(trial.claim, cases)):
+            # Not all are answered: of some types, perhaps none.
+            vectors = (v for v in map(self._laboratory.vector, group) if v is not None)
+            answers = (self._laboratory.ask([v]) for v in vectors if self._tells(trial, v))
+            samples += islice(chain.from_iterable(answers), limits.OF_EACH)
         others = [s for s in self._known.others if self._tells(trial, s.vector)]
         samples += [s for s in others if not self._predictions.may_hide(trial.claim, s.vector)]
         self._known.fresh += samples
@@ -174,13 +178,20 @@ def _without(claim: Claim, place: Conjunction) -> Claim:
     return replace(claim, places=tuple(each for each in claim.places if each != place))
 
 
-def _far(trial: Trial, cases: Sequence[Case]) -> Iterator[list[Case | None]]:
-    """Yield cases that the conditions of a claim admit, far from those that it was made of."""
+def _far(claim: Claim, cases: Sequence[Case]) -> Iterator[Iterable[Case | None]]:
+    """Yield cases with numbers far from those that a claim was made of.
+
+    Numbers of axes, and those that its conditions admit. If it has conditions, each other number on
+    every axis and on one, too: what all of its cases have in common may be the condition.
+    """
     for axes in range(1, 4):
-        yield [at(case, Feature("rank"), axes) for case in cases if case.data.ndim - 2 != axes]
-    for condition in dict.fromkeys(chain(*trial.claim.places)):
+        yield (at(case, Feature("rank"), axes) for case in cases if case.data.ndim - 2 != axes)
+    conditions = dict.fromkeys(chain(*claim.places))
+    for condition in conditions:
         far = (condition.within(case) for case in cases)
         yield from (list(group) for group in zip(*far, strict=False))
+    for name, number, axis in product(AXIS_NUMBERS, limits.FAR, range(4)) if conditions else ():
+        yield (at(case, Feature(name, axis), number) for case in cases)
 
 
 def clauses_about(shown: Sequence[Sample], laboratory: Laboratory) -> set[str]:

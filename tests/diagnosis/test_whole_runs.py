@@ -133,6 +133,17 @@ def test_one_refusal_is_one_rule_of_several_operators():
     assert not cause.proof.missing
 
 
+def test_what_the_failures_happen_to_share_is_no_condition():
+    """Both have small planes and a kernel above the size of the same axis."""
+    report = check(volume_within_input, operators="AvgPool-16", tier="smoke", variations="none")
+    (cause,) = report.diagnoses
+    assert cause.behaviour.endswith(
+        "the number of spatial axes is at least 3 and the kernel is above the input size on some "
+        "axis"
+    )
+    assert cause.explained == cause.total == 2
+
+
 def test_stored_results_have_the_same_cause(tmp_path):
     """The last dilation ignored: nothing can be called, and nothing need be."""
     backend = faulty(fault_named("dilations-last-ignored"))
