@@ -84,6 +84,7 @@ class Experiments:
         supposed to be there meanwhile, and then held against held-out cases without that one.
         """
         known = {id(trial) for trial in (*self._known.confirmed, *self._known.supposed)}
+        self._on_further_conditions()
         self._on_left()
         self._on_rules_of_others()
         self._on_manners()
@@ -97,6 +98,15 @@ class Experiments:
             self._on_manners()
         found = (*self._known.confirmed, *supposed)
         return [trial for trial in found if id(trial) not in known and trial.stands]
+
+    def _on_further_conditions(self) -> None:
+        """Learn where else faults are that are confirmed under a condition: code paths differ."""
+        for trial in [*self._known.confirmed]:
+            if trial.claim.faults and trial.claim.where and not self._is_enough:
+                further = self._on_condition(planted(*trial.claim.faults), ())
+                if further is not None and further.is_confirmed:
+                    self._known.confirmed.remove(further)
+                    trial.add(further)
 
     def _on_rules_of_others(self) -> None:
         """Hold rules against this operator that were learned in others."""
@@ -380,7 +390,8 @@ class Experiments:
         more than is known.
         """
         always = planted(*claim.faults)
-        shown = self._known.shown(always, len(self._known.failing))
+        predicted = self._known.shown(always, len(self._known.failing))
+        shown = [s for s in predicted if not self._known.is_explained(s)]
         if all(s.outputs is None for s in shown):
             return None
         if not (claim.where or self._is_worth_a_condition(shown)):
@@ -466,10 +477,9 @@ class Experiments:
 
         A few are enough where they are many of all that is left of their manner.
         """
-        new = sum(not self._known.is_explained(s) for s in shown)
         manners = {s.manner for s in shown}
         left = sum(s.manner in manners for s in self._known.left)
-        return new > 0 and new >= min(limits.FOR_A_CONDITION, left / limits.SHARE_OF_LEFT)
+        return len(shown) >= max(1, min(limits.FOR_A_CONDITION, left / limits.SHARE_OF_LEFT))
 
     def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
         """Confirm a rule for failures, which are of one manner; None in vain."""

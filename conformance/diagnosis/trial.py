@@ -180,6 +180,11 @@ class Trial:
         for each in fields(self):
             setattr(self, each.name, getattr(again, each.name))
 
+    def add(self, further: Trial) -> None:
+        """Take further places of the same faults, and the cases that bear them out."""
+        self.claim = replace(self.claim, places=(*self.claim.places, *further.claim.places))
+        self.predicted += further.predicted
+
     def explains(self, sample: Sample) -> bool:
         """Say whether a sample fails, and as it predicts or in a part of the place it names."""
         return sample.failed and self.predictions.explains(self.claim, sample)

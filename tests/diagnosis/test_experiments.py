@@ -115,6 +115,23 @@ def test_a_fault_under_a_condition_is_confirmed_on_both_sides():
     assert not first.proof.missing
 
 
+def test_a_fault_of_two_code_paths_is_one_cause():
+    """No one condition says when it shows: in each type there is another."""
+    wrong = faulty(fault_named("strides-ignored"))
+
+    def backend(operator, inputs, attributes):
+        (data,) = inputs
+        shows = {"float64": data.shape[1] > 1, "float32": attributes["exclude_pad"]}
+        chosen = wrong if shows.get(data.dtype.name) else evaluate
+        return chosen(operator, inputs, attributes)
+
+    (cause,) = diagnosed(backend, "AvgPool-1", every=2)
+    assert cause.faults == ("strides-ignored",)
+    assert "; also where " in cause.condition
+    assert cause.explained == cause.total
+    assert not cause.proof.missing
+
+
 def two_bugs(operator, inputs, attributes):
     """Ignore dilations, and leave channels from the third on at zero."""
     dilations = {"dilations": [1] * (inputs[0].ndim - 2)} if "dilations" in attributes else {}
