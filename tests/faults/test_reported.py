@@ -188,6 +188,21 @@ def test_a_maximum_starts_at_the_lowest_number_of_the_first_cell():
     assert got[1].ravel().tolist() == [0, 3, 4, 4]
 
 
+def test_in_a_half_type_a_maximum_that_starts_at_the_lowest_float32_loses_its_index_alone():
+    """OpenVINO computes these in float32; rounded back, that number is minus infinity."""
+    got = with_fault(
+        "maximum-above-lowest-of-float32-alone",
+        "MaxPool-8",
+        np.full((1, 2, 1, 2), -np.inf, np.float16),
+        kernel=[1, 1],
+        strides=[1, 1],
+        pads_begin=[0, 0],
+        pads_end=[0, 0],
+    )
+    assert got[0].ravel().tolist() == [-np.inf] * 4
+    assert got[1].ravel().tolist() == [0, 0, 2, 2]
+
+
 def test_integers_saturate_at_the_largest_number_that_fits():
     """OpenVINO: int32 through float32, which holds no number between 2147483520 and 2^31."""
     data = np.array([[[[2**31 - 1, 16777217]]]], np.int32)

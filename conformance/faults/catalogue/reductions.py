@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -270,11 +271,15 @@ def _nan_dropped(mask: Mask) -> Fault:
     return Fault.of(reduce=after(change))
 
 
-def _first_unless_above_lowest(cells: ChosenCells) -> Array:
-    """Return numbers: the first cell of the plane where no cell is above the lowest number."""
+def _first_unless_above_lowest(cells: ChosenCells, *, of_floats: str = "") -> Array:
+    """Return numbers: the first cell of the plane where no cell is above the lowest number.
+
+    That of the type of the data, or of another type `of_floats`.
+    """
     planes, chosen = cells.planes
     values = np.take_along_axis(planes, chosen, 1).reshape(cells.shape)
-    least, _ = range_of(name_of(cells.gathered.data.dtype))
+    data = cells.gathered.data
+    least, _ = range_of((is_float(data) and of_floats) or name_of(data.dtype))
     return cells.at([np.where(values > least, position, 0) for position in cells.positions])
 
 
@@ -303,6 +308,10 @@ _MAXIMA = {
     "maximum-above-lowest-alone": Fault.of(
         reduce=OnOutputs(of_floats(LOWEST_IF_MINUS_INFINITY.of)),
         further=numbered(_first_unless_above_lowest),
+    ),
+    "maximum-above-lowest-of-float32-alone": Fault.of(
+        reduce=OnOutputs(of_floats(at_least(range_of("float32")[0]).of)),
+        further=numbered(partial(_first_unless_above_lowest, of_floats="float32")),
     ),
     "index-in-bytes": Fault.of(further=after(_in_bytes)),
     "indices-of-type-of-data": Fault.of(
