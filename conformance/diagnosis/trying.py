@@ -7,9 +7,10 @@ cases that it says the backend fails have to fail just as it says, and all other
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice, product
+from operator import ge, le
 
 import numpy as np
 
@@ -138,7 +139,8 @@ class Trying:
             if (name, value) not in seen
         )
         samples: list[Sample] = []
-        for group in chain(varied, _far(trial.claim, cases)):
+        layouts = [self._predictions.layout(s.vector) for s in trial.predicted]
+        for group in chain(varied, _far(trial.claim, cases, [each.numbers for each in layouts])):
             # Not all are answered: of some types, perhaps none.
             vectors = (v for v in map(self._laboratory.vector, group) if v is not None)
             answers = (self._laboratory.ask([v]) for v in vectors if self._tells(trial, v))
@@ -178,11 +180,14 @@ def _without(claim: Claim, place: Conjunction) -> Claim:
     return replace(claim, places=tuple(each for each in claim.places if each != place))
 
 
-def _far(claim: Claim, cases: Sequence[Case]) -> Iterator[Iterable[Case | None]]:
+def _far(
+    claim: Claim, cases: Sequence[Case], known: Sequence[Mapping[str, Sequence[int]]]
+) -> Iterator[Iterable[Case | None]]:
     """Yield cases with numbers far from those that a claim was made of.
 
     Numbers of axes, and those that its conditions admit. If it has conditions, each other number on
-    every axis and on one, too: what all of its cases have in common may be the condition.
+    every axis and on one, too, unless one that is as far is `known`: what all of its cases have in
+    common may be the condition.
     """
     for axes in range(1, 4):
         yield (at(case, Feature("rank"), axes) for case in cases if case.data.ndim - 2 != axes)
@@ -191,7 +196,15 @@ def _far(claim: Claim, cases: Sequence[Case]) -> Iterator[Iterable[Case | None]]
         far = (condition.within(case) for case in cases)
         yield from (list(group) for group in zip(*far, strict=False))
     for name, number, axis in product(AXIS_NUMBERS, limits.FAR, range(4)) if conditions else ():
-        yield (at(case, Feature(name, axis), number) for case in cases)
+        if not any(_is_as_far(numbers.get(name, ()), number, axis) for numbers in known):
+            yield (at(case, Feature(name, axis), number) for case in cases)
+
+
+def _is_as_far(numbers: Sequence[int], number: int, axis: int) -> bool:
+    """Say whether numbers, of an axis from the end or of all, are as small or large as another."""
+    some = numbers[len(numbers) - axis :][:1] if 0 < axis <= len(numbers) else numbers
+    is_far = ge if number == limits.FAR[-1] else le
+    return bool(numbers) and all(is_far(each, number) for each in some)
 
 
 def clauses_about(shown: Sequence[Sample], laboratory: Laboratory) -> set[str]:

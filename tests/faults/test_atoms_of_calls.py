@@ -67,6 +67,7 @@ def test_a_call_is_refused_as_it_is_spelled():
         ),
         ("an unknown rounding", pool(rounding_type="up"), pool(rounding_type="floor")),
         ("an empty padding mode", pool(auto_pad=""), pool(auto_pad="explicit")),
+        ("a word in other capitals", pool(rounding_type="CEIL"), pool(rounding_type="ceil")),
     ],
 )
 def test_what_is_invalid_is_accepted_as_something_else(words, wrong, meant):

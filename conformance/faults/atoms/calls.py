@@ -386,6 +386,17 @@ def _known(role: Role, words: str, meaning: Any, *, alone: str | None = None) ->
     return _repaired(words, needs_of(role), role, by=known)
 
 
+def _in_any_letters(call: Call) -> Call:
+    """Take words for those of the document that differ from them in capitals alone."""
+    given = dict(call.given)
+    for attribute in call.operator.attributes:
+        word = given.get(attribute.role)
+        if isinstance(word, Unknown) and isinstance(word.value, str):
+            known = {str(each).lower(): meaning for each, meaning in attribute.values.items()}
+            given[attribute.role] = known.get(word.value.lower(), word)
+    return replace(call, given=given)
+
+
 def _without_limit(call: Call) -> Call:
     """Take data of any number of axes."""
     return replace(call, operator=replace(call.operator, axes=(call.operator.axes[0], None)))
@@ -443,6 +454,15 @@ _ACCEPTED: tuple[ChangedCall, ...] = (
     _known("accumulator", "an unknown type of sums", "wider"),
     _known("index_type", "an unknown type of indices", "int64"),
     _known("storage_order", "an unknown storage order", "row-major"),
+    ChangedCall(
+        "a word in other capitals",
+        _in_any_letters,
+        (
+            lambda operator: any(
+                type(word) is str for a in operator.attributes for word in a.values
+            ),
+        ),
+    ),
     _repaired(
         "an axis beyond the data",
         (has("index_axis"),),
