@@ -72,8 +72,12 @@ class Experiments:
         # What explains more is tried first: a condition may make nearly anything of the rest.
         for number in sorted(range(len(fits)), key=lambda number: fits[number].score, reverse=True):
             for claim in fits[number].conditional:
-                if trials[number] is None and len(claim.faults) == 1 and not self._is_enough:
+                if trials[number] is not None or len(claim.faults) > 1:
+                    continue
+                if not self._is_enough:
                     trials[number] = self._under_condition(claim, rivals)
+                elif self._laboratory.is_over and claim.where:
+                    trials[number] = self._known.trial(claim)
         return trials
 
     def on_rules(self) -> list[Trial]:

@@ -148,6 +148,8 @@ OF_EACH = 2
 """Cases of each that a cause is held against."""
 FAR = (0, 1, 9)
 """Numbers that axes are given, of which some are far from those of most cases."""
+FAR_CELLS = 1 << 16
+"""Cells of such a case, at most: an expected value may be made of all."""
 ASKED_AGAIN = 3
 """Times that a case is asked again where equal values may hide what is wrong."""
 CONFIRMED = 8

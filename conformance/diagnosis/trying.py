@@ -130,6 +130,7 @@ class Trying:
         """
         seen = {*chain(*(words_of(s.vector.case).items() for s in trial.predicted))}
         cases = [s.vector.case for s in thinned(trial.predicted, limits.VARIED)]
+        cases.sort(key=lambda case: case.data.size)
         wanted = dict.fromkeys(("operator", name) for name in self._known.operators)
         for case in cases:
             wanted |= dict.fromkeys(other_words(operator_named(case.operator), case.data.ndim - 2))
@@ -197,7 +198,8 @@ def _far(
         yield from (list(group) for group in zip(*far, strict=False))
     for name, number, axis in product(AXIS_NUMBERS, limits.FAR, range(4)) if conditions else ():
         if not any(_is_as_far(numbers.get(name, ()), number, axis) for numbers in known):
-            yield (at(case, Feature(name, axis), number) for case in cases)
+            made = (at(case, Feature(name, axis), number) for case in cases)
+            yield (c for c in made if c is not None and c.data.size <= limits.FAR_CELLS)
 
 
 def _is_as_far(numbers: Sequence[int], number: int, axis: int) -> bool:

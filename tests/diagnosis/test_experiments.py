@@ -1,5 +1,7 @@
 """Causes held against a live backend: what is true is confirmed, what fits by chance is refuted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from support.effort import one_in
@@ -8,9 +10,11 @@ from support.fault_probes import light_probes
 
 from conformance.api import check as api
 from conformance.backends.runner import InProcess
+from conformance.cases.perturb import Feature
 from conformance.diagnosis import likely_causes
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import planted
+from conformance.diagnosis.conditions import Condition
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected
@@ -291,6 +295,29 @@ def test_a_fault_is_held_against_all_that_conforms():
     ]
     assert trials[0].is_confirmed
     assert trials[1] is None
+
+
+def test_what_there_is_no_work_left_for_is_supposed_under_its_condition():
+    """Recorded answers tell a cause: that it is not so without a condition refutes nothing."""
+    fault, other = fault_named("strides-ignored"), fault_named("dilations-ignored")
+    wrong = faulty(fault)
+
+    def backend(operator, inputs, attributes):
+        chosen = wrong if inputs[0].dtype == np.float64 else evaluate
+        return chosen(operator, inputs, attributes)
+
+    laboratory = Laboratory(InProcess(backend), lambda _: {})
+    samples = laboratory.ask(light_probes("AvgPool-1")[::9])
+    parts = [[s for s in samples if s.failed == failed] for failed in (True, False)]
+    known = Knowledge(laboratory, Predictions(lambda _: {}), *parts, (), Candidates())
+    float64 = Condition(Feature("dtype"), "is", frozenset({"float64"}))
+    claim = replace(planted(fault), places=((float64,),))
+    laboratory.begin(1)
+    fits = [Fit(each, {}, frozenset()) for each in (claim, planted(other))]
+    trial, _ = Experiments(known).on_faults(fits)
+    assert trial.claim == claim
+    assert trial.stands
+    assert not trial.is_confirmed
 
 
 @pytest.mark.slow("each of two is named in test_likely_causes")
