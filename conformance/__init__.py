@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as in typing, which takes long to load
 if TYPE_CHECKING:
     from typing import Any
 
-    from conformance.api.check import Interrupted, check
+    from conformance.api.check import check
     from conformance.api.compare import compare
     from conformance.api.strength import strength
     from conformance.backends import load_backend
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     )
     from conformance.operators import Pooling, as_called, evaluate, pooling_of
     from conformance.record.jsonl import read as read_report
-    from conformance.record.report import Report
+    from conformance.record.report import Interrupted, Report
     from conformance.vectorfile import open_vectors
 
 _HOME = {
     "ConformanceError": "errors",
-    "Interrupted": "api.check",
+    "Interrupted": "record.report",
     "InvalidCase": "errors",
     "Pooling": "operators",
     "Report": "record.report",

@@ -28,7 +28,7 @@ from conformance.judging.profiles import pins_of
 from conformance.judging.run import Run
 from conformance.judging.tally import INTERRUPTED, vectors_used
 from conformance.progress import Counts, Found, from_counts
-from conformance.record.report import Report, Skips, failing
+from conformance.record.report import Interrupted, Report, Skips, failing
 from conformance.record.why import Raised
 from conformance.settings import LARGE, NONE, TIERS, Settings
 from conformance.vectorfile.sources import Selected, Source, Vectors, chosen, opened
@@ -79,14 +79,6 @@ class CheckPlan:
             Skipping.of(expected, to_skip),
             wanted_variations(settings.variations),
         )
-
-
-class Interrupted(KeyboardInterrupt):
-    """The user stopped a run; `report` holds what was done and says what was not."""
-
-    def __init__(self, report: Report) -> None:
-        super().__init__("interrupted")
-        self.report = report
 
 
 def check(
@@ -184,17 +176,23 @@ def searched(
 def with_causes(report: Report, settings: Settings, search: Callable[[Report], Report]) -> Report:
     """Return a report with the likely causes that a search finds, if they are asked for.
 
-    Raises Interrupted if the search is.
+    Raises Interrupted if the search is, with those that were found by then.
     """
     if report.ok or settings.diagnosing == "none":
         return report
     began = perf_counter()
     try:
-        found = search(report)
+        return _timed(search(report), began)
+    except Interrupted as stop:
+        raise Interrupted(_timed(stop.report, began)) from None
     except KeyboardInterrupt:
         note = "the search for likely causes was interrupted"
         raise Interrupted(replace(report, notes=(*report.notes, note))) from None
-    return replace(found, seconds=report.seconds + perf_counter() - began)
+
+
+def _timed(report: Report, began: float) -> Report:
+    """Add the time since then to a report."""
+    return replace(report, seconds=report.seconds + perf_counter() - began)
 
 
 def run(

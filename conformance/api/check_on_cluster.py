@@ -10,7 +10,6 @@ from time import perf_counter
 
 from conformance.api.check import (
     CheckPlan,
-    Interrupted,
     calling,
     run,
     searched,
@@ -26,7 +25,7 @@ from conformance.cluster import connected, written
 from conformance.errors import UsageError
 from conformance.judging.tally import INTERRUPTED, vectors_used
 from conformance.progress import Counts
-from conformance.record.report import Report
+from conformance.record.report import Interrupted, Report
 from conformance.vectorfile import VectorFile
 from conformance.vectorfile.older_vectors import older_vectors
 from conformance.vectorfile.sources import Selected, Source, chosen

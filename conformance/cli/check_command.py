@@ -24,6 +24,7 @@ from conformance.cli.terminal import progress_bar, show, terminal_width
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError
 from conformance.progress import counts_of
+from conformance.record.report import Interrupted
 from conformance.settings import LARGE
 from conformance.text import one_line
 
@@ -81,7 +82,7 @@ def check_command(
     VECTORS is a file or a directory, the shipped suite by default. Exits 0 if the backend
     conforms, 1 if not.
     """
-    from conformance.api.check import Interrupted, check
+    from conformance.api.check import check
     from conformance.api.expected_failures import ExpectedFailures
     from conformance.api.expected_failures_update import write_expected
     from conformance.backends import parse_backend

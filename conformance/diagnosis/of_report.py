@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
@@ -25,7 +25,7 @@ from conformance.diagnosis.varied import findings_of, is_varied
 from conformance.dtypes import name_of
 from conformance.judging.votes import separators
 from conformance.progress import Found, Progress
-from conformance.record.report import RETURNED, ClauseReport, Diagnosis, Report, Result
+from conformance.record.report import RETURNED, ClauseReport, Diagnosis, Interrupted, Report, Result
 from conformance.text import listed
 from conformance.vector import Case, Outputs, Vector, forward_name, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
@@ -50,6 +50,7 @@ def explained(
     ends when its work is done, which is counted: it finds the same on any machine. After so many
     `seconds`, if they are given, it ends earlier. `found` is told of each cause as it is confirmed;
     what is found later may yet say the same better.
+    Raises Interrupted where a user ends it, with what was found by then.
     Outputs that the report did not keep, and answers that were no arrays, are not diagnosed; nor
     are failures that were expected, and operators of which no call returned: a backend that
     cannot be called has no cause in what it was asked for.
@@ -105,27 +106,11 @@ def explained(
             found=found,
         )
 
-    searches = _by_operator(failed, conforming)
-    parts: dict[str, list[Diagnosis]] = {}
-    ended: dict[str, str] = {}
-    for number, operator, others in _in_turn(searches, parts):
-        _, samples, beside = searches[number]
-        asked = laboratory(budget.part(len(searches) - number))
-        if asked is not None and operator not in parts:
-            state = state.with_others(_right_now(samples, asked))
-        parts[operator] = diagnose(
-            [s for s in samples if s.vector.case.id not in state.vectors],
-            beside,
-            readings,
-            first=_causes_of(others),
-            reproduced={
-                each.named for each in chain(*others) if each.is_confirmed and each.smallest
-            },
-            laboratory=asked,
-            unasked=unasked,
-            progress=progress,
-        )
-        ended[operator] = _ended(asked, parts[operator])
+    searches = _Searches(
+        _by_operator(failed, conforming), state, readings, unasked, laboratory, progress
+    )
+    searches.run(budget)
+    state, parts = searches.state, searches.parts
     told += len(state.vectors)
     diagnoses = statements.united([*parts.values()], told=told, failures=failures)
     total, sample_of = told, 0
@@ -141,26 +126,83 @@ def explained(
     ]
     diagnoses = statements.by_failures([*told_apart, *diagnoses])
     notes = (*report.notes, state.note) if state.note else report.notes
-    notes += tuple(_notes_on(ended))
+    notes += tuple(searches.notes)
     if diagnoses and diagnoses[0].sample_of:
         searched = f"{diagnoses[0].total:,} of {failures:,} failures"
         notes += (f"likely causes were searched for {searched}",)
-    return replace(report, diagnoses=tuple(diagnoses), notes=notes)
+    report = replace(report, diagnoses=tuple(diagnoses), notes=notes)
+    if searches.is_interrupted:
+        raise Interrupted(report)
+    return report
 
 
-def _in_turn(
-    searches: Sequence[tuple[str, list[Sample], list[Vector]]],
-    parts: Mapping[str, list[Diagnosis]],
-) -> Iterator[tuple[int, str, list[list[Diagnosis]]]]:
-    """Yield each search by number and operator, with what was found in the other operators.
+@dataclass(slots=True)
+class _Searches:
+    """The searches of the operators of a run, and what they found: `parts`, by operator.
 
-    Once more where that may say better what is wrong than what was found before it.
+    Of each operator there are the failures and vectors that conform; `ended` says why experiments
+    on it ended before all was known.
     """
-    for again in (False, True):
-        for number, (operator, _, _) in enumerate(searches):
-            others = [part for name, part in parts.items() if name != operator]
-            if not again or _is_said_elsewhere(parts[operator], others):
-                yield number, operator, others
+
+    operators: Sequence[tuple[str, list[Sample], list[Vector]]]
+    state: StateReport
+    readings: Callable[[Vector], Mapping[str, str]]
+    unasked: str
+    laboratory: Callable[[Budget], Laboratory | None]
+    progress: Progress | None
+    parts: dict[str, list[Diagnosis]] = field(default_factory=dict)
+    ended: dict[str, str] = field(default_factory=dict)
+    is_interrupted: bool = False
+
+    def run(self, budget: Budget) -> None:
+        """Search each operator, until a user interrupts it."""
+        try:
+            for number, operator, others in self._in_turn():
+                self._search(number, operator, others, budget.part(len(self.operators) - number))
+        except KeyboardInterrupt:  # what is found by then is worth the time that it took
+            self.is_interrupted = True
+
+    @property
+    def notes(self) -> Iterator[str]:
+        """Yield why experiments ended early, and of which operators."""
+        for why in dict.fromkeys(filter(None, self.ended.values())):
+            names = listed([operator for operator, said in self.ended.items() if said == why])
+            yield f"experiments on likely causes ended early: {why}: {names}"
+        if self.is_interrupted:
+            left = listed([name for name, _, _ in self.operators if name not in self.parts])
+            yield f"the search for likely causes was interrupted{left and ' before '}{left}"
+
+    def _search(
+        self, number: int, operator: str, others: Sequence[Sequence[Diagnosis]], part: Budget
+    ) -> None:
+        _, samples, beside = self.operators[number]
+        asked = self.laboratory(part)
+        if asked is not None and operator not in self.parts:
+            self.state = self.state.with_others(_right_now(samples, asked))
+        self.parts[operator] = diagnose(
+            [s for s in samples if s.vector.case.id not in self.state.vectors],
+            beside,
+            self.readings,
+            first=_causes_of(others),
+            reproduced={
+                each.named for each in chain(*others) if each.is_confirmed and each.smallest
+            },
+            laboratory=asked,
+            unasked=self.unasked,
+            progress=self.progress,
+        )
+        self.ended[operator] = _ended(asked, self.parts[operator])
+
+    def _in_turn(self) -> Iterator[tuple[int, str, list[list[Diagnosis]]]]:
+        """Yield each search by number and operator, with what was found in the other operators.
+
+        Once more where that may say better what is wrong than what was found before it.
+        """
+        for again in (False, True):
+            for number, (operator, _, _) in enumerate(self.operators):
+                others = [part for name, part in self.parts.items() if name != operator]
+                if not again or _is_said_elsewhere(self.parts[operator], others):
+                    yield number, operator, others
 
 
 def _ended(laboratory: Laboratory | None, part: Sequence[Diagnosis]) -> str:
@@ -168,13 +210,6 @@ def _ended(laboratory: Laboratory | None, part: Sequence[Diagnosis]) -> str:
     if laboratory is None or all(each.is_known for each in part):
         return ""
     return laboratory.ended
-
-
-def _notes_on(ended: Mapping[str, str]) -> Iterator[str]:
-    """Yield why experiments ended early, and of which operators."""
-    for why in dict.fromkeys(filter(None, ended.values())):
-        names = listed([operator for operator, said in ended.items() if said == why])
-        yield f"experiments on likely causes ended early: {why}: {names}"
 
 
 def _causes_of(parts: Sequence[Sequence[Diagnosis]]) -> list[Claim]:

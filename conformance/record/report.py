@@ -917,3 +917,11 @@ NOTHING_RUN = Report(
     results=(),
 )
 """A report in which nothing was run, to be given what is known."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user stopped a run; `report` holds what was done and says what was not."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__("interrupted")
+        self.report = report

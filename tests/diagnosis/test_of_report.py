@@ -8,10 +8,11 @@ from support.fakes import pool, ramp, right, vector
 from support.fault_probes import light_probes
 from support.stored_outputs import answered, as_file
 
-from conformance import check, evaluate, load_backend
+from conformance import Interrupted, check, evaluate, load_backend
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import InProcess
-from conformance.diagnosis import explained, limits
+from conformance.diagnosis import explained, limits, of_report
+from conformance.diagnosis.likely_causes import diagnose
 from conformance.errors import UsageError
 from conformance.faults import fault_named, faulty
 
@@ -120,6 +121,29 @@ def test_no_limit_of_time_takes_away_what_answers_tell():
     (cause,) = check(wrong, probes, diagnose_seconds=1e-3).diagnoses
     assert cause.faults == ("strides-reversed",)
     assert str(cause.proof).startswith("not confirmed: the 0.001 seconds that --diagnose-seconds")
+
+
+def test_an_interrupt_leaves_what_was_found_in_operators_before_it(monkeypatch):
+    """A search may take a quarter of an hour, of which the user has seen the first causes."""
+    found = []
+
+    def until_the_second(*args, **options):
+        if found:
+            raise KeyboardInterrupt
+        found.extend(diagnose(*args, **options))
+        return found
+
+    monkeypatch.setattr(of_report, "diagnose", until_the_second)
+    wrong = faulty(fault_named("strides-reversed"))
+    probes = [*light_probes("MaxPool-1")[::6], *light_probes("TOSA-MAX_POOL2D")[::12]]
+    with pytest.raises(Interrupted) as stopped:
+        check(wrong, probes, diagnose="seen")
+    report = stopped.value.report
+    assert {name for each in report.diagnoses for name in each.faults} == {"strides-reversed"}
+    assert report.notes[0] == (
+        "the search for likely causes was interrupted before TOSA-MAX_POOL2D"
+    )
+    assert report.complete
 
 
 def test_exceptions_that_a_reading_allows_are_no_search():
