@@ -6,6 +6,8 @@ busy machine and on a quiet one. A limit of seconds is the user's, and comes on 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from math import inf
 from time import perf_counter
@@ -36,14 +38,25 @@ class Budget:
         self.spent = 0
         self.seconds = seconds
         self._end = None if seconds is None else perf_counter() + seconds
+        self._whole: Budget | None = None
 
     def part(self, of: int) -> Budget:
         """Return a budget of its own, with the time that each of so many has of what is left."""
         part = Budget(self.seconds)
+        part._whole = self
         if self._end is not None:
             now = perf_counter()
             part._end = now + max(0.0, self._end - now) / of
         return part
+
+    @contextmanager
+    def unclocked(self) -> Iterator[None]:
+        """Take no time for what is done meanwhile, neither of this budget nor of the whole."""
+        began = perf_counter()
+        with nullcontext() if self._whole is None else self._whole.unclocked():
+            yield
+        if self._end is not None:
+            self._end += perf_counter() - began
 
     def spend(self, steps: int) -> None:
         """Count some work."""

@@ -81,8 +81,8 @@ class Settings:
     Causes: `diagnose` "none" leaves them out, "seen" searches the catalogue of faults for what
     reproduces the failures, and "proven" then asks the backend about held-out cases, which confirm
     or refute it; True is "proven" and False "none". The work of this is counted, so that the same
-    causes are found on any machine; `diagnose_seconds`, None for no limit, ends it where a backend
-    is slow.
+    causes are found on any machine; `diagnose_seconds`, None for no limit, ends experiments
+    where a backend is slow.
 
     Raises UsageError for a value that cannot be.
     """
@@ -144,11 +144,11 @@ class Settings:
     diagnose_seconds: Annotated[
         float | None,
         Option(
-            "How long the search for causes may take; its work is limited in any case.",
+            "How long experiments on likely causes may take; their work is limited in any case.",
             "seconds",
             metavar="SECONDS",
         ),
-    ] = 900.0
+    ] = 600.0
     variations: Annotated[
         Variations,
         Option(

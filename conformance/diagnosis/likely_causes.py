@@ -66,7 +66,8 @@ def diagnose(
     common = (*of_common_numbers(some, of),) if enumerated else ()
     candidates = Candidates(catalogue, first, enumerated, common)
     steps = limits.STEPS_OF_SEARCH_AT_LEAST + limits.STEPS_OF_SEARCH_A_FAILURE * len(failing)
-    predictions = Predictions(of, laboratory.budget if laboratory is not None else None)
+    budget = laboratory.budget if laboratory is not None else Budget()
+    predictions = Predictions(of, budget)
     search = Search(
         [*map(predictions.observation, searched)],
         [*map(predictions.unanswered, spread(conforming, limits.CONFORMING, lambda v: v))],
@@ -76,9 +77,10 @@ def diagnose(
         # No clock takes away what recorded answers tell.
         share=Budget().share(min(steps, limits.STEPS_OF_SEARCH)),
     )
-    fits, left = search.run()
-    left += search.extended(fits, [*map(predictions.observation, others)])
-    fits = _folded([_in_gradients_too(fit, search) for fit in fits])
+    with budget.unclocked():  # nor does it take time from experiments
+        fits, left = search.run()
+        left += search.extended(fits, [*map(predictions.observation, others)])
+        fits = _folded([_in_gradients_too(fit, search) for fit in fits])
     failures = Failures([*searched, *others], search.features, search.others)
     if laboratory is None:
         diagnoses = [failures.of_fit(fit, Proof(missing=unasked)) for fit in fits]
