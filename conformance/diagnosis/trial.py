@@ -23,7 +23,8 @@ class Trial:
     equal values may hide that: it is `unclear`; where more is wrong than predicted, a few may have
     another fault as well: `in_part`. Invalid cases that were to be accepted are `refused` where
     nothing tells them from those that are. Of the cases on which it does not show, the backend is
-    right in `quiet` and fails in `strays`.
+    right in `quiet` and fails in `strays`. It `is_cut_off` where there was no work left to hold its
+    conditions against cases far from those.
     """
 
     claim: Claim
@@ -37,6 +38,7 @@ class Trial:
     refused: list[Sample] = field(default_factory=list)
     quiet: int = 0
     strays: list[Sample] = field(default_factory=list)
+    is_cut_off: bool = False
 
     @property
     def asked(self) -> int:
@@ -107,7 +109,7 @@ class Trial:
         """Whether enough held-out cases went as predicted, and none otherwise."""
         enough = max(self._confirming, self._for_unclear * len(self.unclear))
         told = len(self.predicted) + len(self.refused)
-        return not self.is_refuted and told >= enough and self._tells
+        return not self.is_refuted and not self.is_cut_off and told >= enough and self._tells
 
     @property
     def _for_unclear(self) -> int:

@@ -81,6 +81,7 @@ class Trying:
                     left = [s for s in shown if self._predictions.predicts(narrower, s)]
                     return self.tried(narrower, left, rivals, share)
                 self._see_varied(trial, rivals)
+                trial.is_cut_off = self._laboratory.is_over and any(claim.places)
                 break
             if self._laboratory.is_over or (share if trial.asked else patient).is_spent:
                 break

@@ -11,16 +11,17 @@ from support.fault_probes import light_probes
 from conformance.api import check as api
 from conformance.backends.runner import InProcess
 from conformance.cases.perturb import Feature
-from conformance.diagnosis import likely_causes
+from conformance.diagnosis import likely_causes, trying
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import planted
 from conformance.diagnosis.conditions import Condition
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected
-from conformance.diagnosis.limits import CONFIRMING
+from conformance.diagnosis.limits import CONFIRMING, STEPS_OF_A_CAUSE
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.search import Fit
+from conformance.diagnosis.trying import Trying
 from conformance.faults import fault_named, faulty
 from conformance.faults.atoms import by_words
 from conformance.operators import evaluate, vector_of
@@ -297,9 +298,10 @@ def test_a_fault_is_held_against_all_that_conforms():
     assert trials[1] is None
 
 
-def test_what_there_is_no_work_left_for_is_supposed_under_its_condition():
-    """Recorded answers tell a cause: that it is not so without a condition refutes nothing."""
-    fault, other = fault_named("strides-ignored"), fault_named("dilations-ignored")
+@pytest.fixture
+def of_float64():
+    """Return what is known of a backend that ignores strides of float64, and the claim of that."""
+    fault = fault_named("strides-ignored")
     wrong = faulty(fault)
 
     def backend(operator, inputs, attributes):
@@ -311,13 +313,37 @@ def test_what_there_is_no_work_left_for_is_supposed_under_its_condition():
     parts = [[s for s in samples if s.failed == failed] for failed in (True, False)]
     known = Knowledge(laboratory, Predictions(lambda _: {}), *parts, (), Candidates())
     float64 = Condition(Feature("dtype"), "is", frozenset({"float64"}))
-    claim = replace(planted(fault), places=((float64,),))
-    laboratory.begin(1)
-    fits = [Fit(each, {}, frozenset()) for each in (claim, planted(other))]
+    return known, replace(planted(fault), places=((float64,),))
+
+
+def test_what_there_is_no_work_left_for_is_supposed_under_its_condition(of_float64):
+    """Recorded answers tell a cause: that it is not so without a condition refutes nothing."""
+    known, claim = of_float64
+    known.laboratory.begin(1)
+    others = planted(fault_named("dilations-ignored"))
+    fits = [Fit(each, {}, frozenset()) for each in (claim, others)]
     trial, _ = Experiments(known).on_faults(fits)
     assert trial.claim == claim
     assert trial.stands
     assert not trial.is_confirmed
+
+
+def test_a_condition_that_is_not_tried_far_from_its_cases_is_not_confirmed(of_float64, monkeypatch):
+    """All cases may have something else in common, which nobody has looked for."""
+    known, claim = of_float64
+
+    def until_it_ends(*_):
+        known.laboratory.begin(0)
+        yield from ()
+
+    trials = []
+    for far in (trying._far, until_it_ends):
+        monkeypatch.setattr(trying, "_far", far)
+        share = known.laboratory.share(STEPS_OF_A_CAUSE)
+        trials.append(Trying(known).tried(claim, known.failing, (), share))
+    assert [len(trial.predicted) >= CONFIRMING for trial in trials] == [True, True]
+    assert [trial.is_confirmed for trial in trials] == [True, False]
+    assert trials[1].stands
 
 
 @pytest.mark.slow("each of two is named in test_likely_causes")
