@@ -23,6 +23,7 @@ from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim, planted
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.predictions import differ
+from conformance.diagnosis.reproduce import Match
 from conformance.diagnosis.rule_search import RuleSearch
 from conformance.diagnosis.sample import Bools, Sample
 from conformance.diagnosis.search import Fit, Search
@@ -87,7 +88,7 @@ class Experiments:
         that some of the elements somewhere are wrong. Faults that another cause may hide are
         supposed to be there meanwhile, and then held against held-out cases without that one.
         """
-        known = {id(trial) for trial in (*self._known.confirmed, *self._known.supposed)}
+        known = {id(trial) for trial in self._known.causes}
         self._on_further_conditions()
         self._on_left()
         self._on_rules_of_others()
@@ -100,7 +101,7 @@ class Experiments:
                     self._known.confirmed.remove(trial)
                     self._try_again(trial)
             self._on_manners()
-        found = (*self._known.confirmed, *supposed)
+        found = (*self._known.confirmed, *supposed, *self._known.mostly)
         return [trial for trial in found if id(trial) not in known and trial.stands]
 
     def _on_further_conditions(self) -> None:
@@ -326,13 +327,34 @@ class Experiments:
                     return self._settled(likeliest, contradicted, rivals)
             elif trial.may_be_hidden and self._explains_most(trial):
                 hidden = hidden or trial
-            elif not trial.is_refuted and (trial.asked or self._laboratory.is_over):
-                standing = standing or trial
             elif trial.is_refuted:
                 self._refuted.add(faults)
+            elif self._may_stand(trial):
+                standing = standing or trial
+        self._suppose(hidden, standing)
+        return hidden or standing
+
+    def _suppose(self, hidden: Trial | None, standing: Trial | None) -> None:
+        """Suppose that faults are there which another cause hides, or no held-out case shows."""
         if hidden is not None:
             self._known.supposed.append(hidden)
-        return hidden or standing
+        elif standing is not None and not standing.asked:
+            self._known.mostly.append(standing)
+
+    def _may_stand(self, trial: Trial) -> bool:
+        """Say whether some held-out case bears out faults, or there was no work left, or none can.
+
+        Where powers leave the range of their type no case is drawn: there, many wrong elements have
+        to be reproduced bit for bit, which is no chance.
+        """
+        if trial.asked or self._laboratory.is_over:
+            return True
+        observed = map(self._predictions.observation, self._known.failing)
+        return any(
+            each.wrong_elements >= limits.MANY_WRONG
+            and self._predictions.reproductions.match(trial.claim.faults, each) is Match.EXACT
+            for each in observed
+        )
 
     def _explains_most(self, trial: Trial) -> bool:
         """Say whether it explains half of the failures of the run in which it shows, or more."""

@@ -131,6 +131,8 @@ SHARED = 4
 """Failures, at least, that a condition is seen in."""
 TELLING = 4
 """So many wrong elements are seldom all reproduced by chance."""
+MANY_WRONG = 32
+"""So many are not, though no held-out case tells."""
 MOSTLY_KNOWN = 4
 """A cause explains one failure in so many, at least, that those before it do not."""
 

@@ -1,6 +1,7 @@
 """Causes held against a live backend: what is true is confirmed, what fits by chance is refuted."""
 
 from dataclasses import replace
+from itertools import repeat
 
 import numpy as np
 import pytest
@@ -326,6 +327,16 @@ def test_what_there_is_no_work_left_for_is_supposed_under_its_condition(of_float
     assert trial.claim == claim
     assert trial.stands
     assert not trial.is_confirmed
+
+
+def test_what_no_held_out_case_shows_is_named_and_not_confirmed(monkeypatch):
+    """Many wrong elements, bit for bit, are no chance: as where powers leave their range."""
+    monkeypatch.setattr(Laboratory, "near", lambda *_: repeat(None))
+    fault = fault_named("strides-ignored")
+    probe = vector(ramp(1, 1, 200), pool(kernel=[2], strides=[2]))
+    (cause,) = api.check(faulty(fault), [probe]).diagnoses
+    assert cause.faults == ("strides-ignored",)
+    assert cause.proof.missing == "few such cases can be drawn"
 
 
 def test_a_condition_that_is_not_tried_far_from_its_cases_is_not_confirmed(of_float64, monkeypatch):
