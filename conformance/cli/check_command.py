@@ -24,7 +24,6 @@ from conformance.cli.terminal import progress_bar, show, terminal_width
 from conformance.cli.vector_sets import opened
 from conformance.errors import UsageError
 from conformance.progress import counts_of
-from conformance.record.report import Interrupted
 from conformance.settings import LARGE
 from conformance.text import one_line
 
@@ -87,6 +86,7 @@ def check_command(
     from conformance.api.expected_failures_update import write_expected
     from conformance.backends import parse_backend
     from conformance.cases.large import recipes
+    from conformance.record.report import Interrupted
     from conformance.report import check_report
 
     if cluster is not None and not workers["isolate"]:

@@ -28,7 +28,6 @@ from conformance.cli.vector_sets import opened
 from conformance.errors import ReportFileError, UsageError
 from conformance.files import folder_for, place, scratch_folder, size_of, write_text
 from conformance.progress import counts_of
-from conformance.record.report import Interrupted
 from conformance.text import one_line
 
 if TYPE_CHECKING:
@@ -168,6 +167,7 @@ def _next(backend: str, tier: str, adapter: StartingAdapter | None, report: Repo
 
 def _first_run(backend: str, tier: str, files: VectorSet) -> Report:
     from conformance.api.check import check
+    from conformance.record.report import Interrupted
 
     with progress_bar() as progress:
         try:

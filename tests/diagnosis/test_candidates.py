@@ -67,6 +67,7 @@ def test_attributes_that_are_read_as_others_are_named(change, words):
     assert not cause.proof.missing
 
 
+@pytest.mark.slow("half a minute: all that explains them is tried")
 def test_a_fault_is_told_from_one_that_explains_the_failures_as_well():
     """Exceptions of gradients are alike: another fault explains the few, and all cases near."""
 

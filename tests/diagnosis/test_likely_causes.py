@@ -267,6 +267,7 @@ def test_two_causes_at_once_explain_what_neither_does_alone():
     assert [*both.explained] == [4]
 
 
+@pytest.mark.slow("a quarter of a minute of work in vain")
 def test_no_work_for_what_has_no_name_takes_a_named_cause_away(monkeypatch):
     """What is most often wrong is garbage, which no fault explains however many are tried."""
     monkeypatch.setattr(limits, "STEPS_OF_SEARCH", 40_000)
@@ -284,6 +285,7 @@ def test_no_work_for_what_has_no_name_takes_a_named_cause_away(monkeypatch):
     assert {"same-lower-as-upper", "ceil-ignored"} <= {name for c in causes for name in c.faults}
 
 
+@pytest.mark.slow("half a minute: all that refuses calls is tried")
 def test_what_refuses_calls_is_told_from_windows_that_do_not_fit():
     """Whatever moves windows far enough raises an exception; so does what some condition says."""
     without_pads = faulty(fault_named("extent-without-pads"))
