@@ -28,7 +28,7 @@ from conformance.judging.profiles import pins_of
 from conformance.judging.run import Run
 from conformance.judging.tally import INTERRUPTED, vectors_used
 from conformance.progress import Counts, Found, from_counts
-from conformance.record.report import Interrupted, Report, Skips, failing
+from conformance.record.report import SEARCH_INTERRUPTED, Interrupted, Report, Skips, failing
 from conformance.record.why import Raised
 from conformance.settings import LARGE, NONE, TIERS, Settings
 from conformance.vectorfile.sources import Selected, Source, Vectors, chosen, opened
@@ -186,8 +186,7 @@ def with_causes(report: Report, settings: Settings, search: Callable[[Report], R
     except Interrupted as stop:
         raise Interrupted(_timed(stop.report, began)) from None
     except KeyboardInterrupt:
-        note = "the search for likely causes was interrupted"
-        raise Interrupted(replace(report, notes=(*report.notes, note))) from None
+        raise Interrupted(replace(report, notes=(*report.notes, SEARCH_INTERRUPTED))) from None
 
 
 def _timed(report: Report, began: float) -> Report:

@@ -132,7 +132,7 @@ SHARED = 4
 TELLING = 4
 """So many wrong elements are seldom all reproduced by chance."""
 MANY_WRONG = 32
-"""So many are not, though no held-out case tells."""
+"""So many, reproduced bit for bit, are no chance where no held-out case can be drawn."""
 MOSTLY_KNOWN = 4
 """A cause explains one failure in so many, at least, that those before it do not."""
 

@@ -25,7 +25,15 @@ from conformance.diagnosis.varied import findings_of, is_varied
 from conformance.dtypes import name_of
 from conformance.judging.votes import separators
 from conformance.progress import Found, Progress
-from conformance.record.report import RETURNED, ClauseReport, Diagnosis, Interrupted, Report, Result
+from conformance.record.report import (
+    RETURNED,
+    SEARCH_INTERRUPTED,
+    ClauseReport,
+    Diagnosis,
+    Interrupted,
+    Report,
+    Result,
+)
 from conformance.text import listed
 from conformance.vector import Case, Outputs, Vector, forward_name, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
@@ -157,8 +165,8 @@ class _Searches:
     def run(self, budget: Budget) -> None:
         """Search each operator, until a user interrupts it."""
         try:
-            for number, operator, others in self._in_turn():
-                self._search(number, operator, others, budget.part(len(self.operators) - number))
+            for number, others in self._in_turn():
+                self._search(number, others, budget.part(len(self.operators) - number))
         except KeyboardInterrupt:  # what is found by then is worth the time that it took
             self.is_interrupted = True
 
@@ -170,12 +178,10 @@ class _Searches:
             yield f"experiments on likely causes ended early: {why}: {names}"
         if self.is_interrupted:
             left = listed([name for name, _, _ in self.operators if name not in self.parts])
-            yield f"the search for likely causes was interrupted{left and ' before '}{left}"
+            yield f"{SEARCH_INTERRUPTED}{left and ' before '}{left}"
 
-    def _search(
-        self, number: int, operator: str, others: Sequence[Sequence[Diagnosis]], part: Budget
-    ) -> None:
-        _, samples, beside = self.operators[number]
+    def _search(self, number: int, others: Sequence[Sequence[Diagnosis]], part: Budget) -> None:
+        operator, samples, beside = self.operators[number]
         asked = self.laboratory(part)
         if asked is not None and operator not in self.parts:
             self.state = self.state.with_others(_right_now(samples, asked))
@@ -193,8 +199,8 @@ class _Searches:
         )
         self.ended[operator] = _ended(asked, self.parts[operator])
 
-    def _in_turn(self) -> Iterator[tuple[int, str, list[list[Diagnosis]]]]:
-        """Yield each search by number and operator, with what was found in the other operators.
+    def _in_turn(self) -> Iterator[tuple[int, list[list[Diagnosis]]]]:
+        """Yield each search by number, with what was found in the other operators.
 
         Once more where that may say better what is wrong than what was found before it.
         """
@@ -202,7 +208,7 @@ class _Searches:
             for number, (operator, _, _) in enumerate(self.operators):
                 others = [part for name, part in self.parts.items() if name != operator]
                 if not again or _is_said_elsewhere(self.parts[operator], others):
-                    yield number, operator, others
+                    yield number, others
 
 
 def _ended(laboratory: Laboratory | None, part: Sequence[Diagnosis]) -> str:

@@ -141,8 +141,9 @@ class Trying:
             if (name, value) not in seen
         )
         samples: list[Sample] = []
-        layouts = [self._predictions.layout(s.vector) for s in trial.predicted]
-        for group in chain(varied, _far(trial.claim, cases, [each.numbers for each in layouts])):
+        layouts = (self._predictions.layout(s.vector) for s in trial.predicted)
+        known = [each.numbers for each in layouts] if any(trial.claim.places) else []
+        for group in chain(varied, _far(trial.claim, cases, known)):
             # Not all are answered: of some types, perhaps none.
             vectors = (v for v in map(self._laboratory.vector, group) if v is not None)
             answers = (self._laboratory.ask([v]) for v in vectors if self._tells(trial, v))

@@ -919,6 +919,10 @@ NOTHING_RUN = Report(
 """A report in which nothing was run, to be given what is known."""
 
 
+SEARCH_INTERRUPTED = "the search for likely causes was interrupted"
+"""What a note begins with where a user ended it."""
+
+
 class Interrupted(KeyboardInterrupt):
     """The user stopped a run; `report` holds what was done and says what was not."""
 

@@ -271,15 +271,15 @@ def _nan_dropped(mask: Mask) -> Fault:
     return Fault.of(reduce=after(change))
 
 
-def _first_unless_above_lowest(cells: ChosenCells, *, of_floats: str = "") -> Array:
+def _first_unless_above_lowest(cells: ChosenCells, *, float_type: str = "") -> Array:
     """Return numbers: the first cell of the plane where no cell is above the lowest number.
 
-    That of the type of the data, or of another type `of_floats`.
+    That of the type of the data, or of another `float_type` for floating-point data.
     """
     planes, chosen = cells.planes
     values = np.take_along_axis(planes, chosen, 1).reshape(cells.shape)
     data = cells.gathered.data
-    least, _ = range_of((is_float(data) and of_floats) or name_of(data.dtype))
+    least, _ = range_of((is_float(data) and float_type) or name_of(data.dtype))
     return cells.at([np.where(values > least, position, 0) for position in cells.positions])
 
 
@@ -311,7 +311,7 @@ _MAXIMA = {
     ),
     "maximum-above-lowest-of-float32-alone": Fault.of(
         reduce=OnOutputs(of_floats(at_least(range_of("float32")[0]).of)),
-        further=numbered(partial(_first_unless_above_lowest, of_floats="float32")),
+        further=numbered(partial(_first_unless_above_lowest, float_type="float32")),
     ),
     "index-in-bytes": Fault.of(further=after(_in_bytes)),
     "indices-of-type-of-data": Fault.of(
