@@ -46,7 +46,7 @@ class Knowledge:
         self.supposed: list[Trial] = []
         """Faults that another cause may hide, not found yet, where they were refuted."""
         self.mostly: list[Trial] = []
-        """Faults of which nearly all held-out cases went as predicted."""
+        """Faults of which nearly all held-out cases went as predicted, or none could be drawn."""
         self._given = [self.trial(planted(*faults)) for faults in laboratory.known]
 
     def trial(self, claim: Claim) -> Trial:
