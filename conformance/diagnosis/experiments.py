@@ -101,16 +101,15 @@ class Experiments:
                     self._known.confirmed.remove(trial)
                     self._try_again(trial)
             self._on_manners()
-        found = (*self._known.confirmed, *supposed, *self._known.mostly)
+        found = (*self._known.confirmed, *supposed, *self._known.standing)
         return [trial for trial in found if id(trial) not in known and trial.stands]
 
     def _on_further_conditions(self) -> None:
         """Learn where else faults are that are confirmed under a condition: code paths differ."""
         for trial in [*self._known.confirmed]:
             if trial.claim.faults and trial.claim.where and not self._is_enough:
-                further = self._on_condition(planted(*trial.claim.faults), ())
+                further = self._conditional_cause(planted(*trial.claim.faults), ())
                 if further is not None and further.is_confirmed:
-                    self._known.confirmed.remove(further)
                     trial.add(further)
 
     def _on_rules_of_others(self) -> None:
@@ -339,7 +338,7 @@ class Experiments:
         if hidden is not None:
             self._known.supposed.append(hidden)
         elif standing is not None and not standing.asked:
-            self._known.mostly.append(standing)
+            self._known.standing.append(standing)
 
     def _may_stand(self, trial: Trial) -> bool:
         """Say whether some held-out case bears out faults, or there was no work left, or none can.
@@ -408,6 +407,15 @@ class Experiments:
         return self._in_place_of(covered, attempt) if covered else attempt()
 
     def _on_condition(self, claim: Claim, rivals: Sequence[Fault]) -> Trial | None:
+        """Learn when a backend has a fault, and keep that; None if in vain."""
+        trial = self._conditional_cause(claim, rivals)
+        if trial is not None and trial.is_confirmed:
+            self._known.confirm(trial)
+        elif trial is not None:
+            self._known.standing.append(trial)
+        return trial
+
+    def _conditional_cause(self, claim: Claim, rivals: Sequence[Fault]) -> Trial | None:
         """Learn when a backend has a fault, and hold that against held-out cases; None if in vain.
 
         The first condition is that of the claim. It is taken, too, where none is confirmed but
@@ -426,16 +434,13 @@ class Experiments:
         tried: list[Trial] = []
         for trial in self._conditional(claim, shown, rivals, share):
             if trial.is_confirmed:
-                self._known.confirm(trial)
                 return trial
             tried.append(trial)
         if (excused := self._excused(tried)) is not None:
-            self._known.confirm(excused)
             return excused
         first = next(iter(tried), None)
         if first is None or not first.holds_mostly or self._is_refuted_by_the_run(first):
             return None
-        self._known.mostly.append(first)
         return first
 
     def _excused(self, tried: Sequence[Trial]) -> Trial | None:

@@ -45,8 +45,9 @@ class Knowledge:
         self.confirmed: list[Trial] = []
         self.supposed: list[Trial] = []
         """Faults that another cause may hide, not found yet, where they were refuted."""
-        self.mostly: list[Trial] = []
-        """Faults of which nearly all held-out cases went as predicted, or none could be drawn."""
+        self.standing: list[Trial] = []
+        """Faults, not confirmed, that stand: nearly all held-out cases bear them out, or none can
+        be drawn."""
         self._given = [self.trial(planted(*faults)) for faults in laboratory.known]
 
     def trial(self, claim: Claim) -> Trial:
@@ -56,7 +57,7 @@ class Knowledge:
     @property
     def causes(self) -> list[Trial]:
         """The causes that are known or supposed."""
-        return [*self._given, *self.confirmed, *self.supposed, *self.mostly]
+        return [*self._given, *self.confirmed, *self.supposed, *self.standing]
 
     @property
     def left(self) -> list[Sample]:
