@@ -30,7 +30,7 @@ from conformance.diagnosis.search import Fit, Search
 from conformance.diagnosis.smallest import as_python
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import Trying, tells_elements_apart
-from conformance.faults.fault import Fault, Together
+from conformance.faults.fault import Together
 from conformance.record.report import Proof
 from conformance.reference.rounding import widen
 from conformance.vector import Case, Vector
@@ -60,7 +60,7 @@ class Experiments:
         neither confirmed nor refuted.
         """
         firsts = [fit.faults for fit in fits]
-        rivals = list(dict.fromkeys(chain(*firsts)))
+        self._known.rivals = tuple(dict.fromkeys(chain(*firsts)))
         trials: list[Trial | None] = [None] * len(fits)
         # Two faults at once need no name of their own where each has been confirmed alone.
         for number in sorted(range(len(fits)), key=lambda number: len(firsts[number])):
@@ -69,16 +69,17 @@ class Experiments:
             if self._laboratory.is_over:
                 trials[number] = self._known.trial(fits[number].claim)
             else:
-                trials[number] = self._on_supposed_faults(fits[number].supposed, rivals)
+                trials[number] = self._on_supposed_faults(fits[number].supposed)
         # What explains more is tried first: a condition may make nearly anything of the rest.
         for number in sorted(range(len(fits)), key=lambda number: fits[number].score, reverse=True):
             for claim in fits[number].conditional:
                 if trials[number] is not None or len(claim.faults) > 1:
                     continue
                 if not self._is_enough:
-                    trials[number] = self._under_condition(claim, rivals)
+                    trials[number] = self._under_condition(claim)
                 elif self._laboratory.is_over and claim.where:
                     trials[number] = self._known.trial(claim)
+        self._known.rivals = ()
         return trials
 
     def on_rules(self) -> list[Trial]:
@@ -108,7 +109,7 @@ class Experiments:
         """Learn where else faults are that are confirmed under a condition: code paths differ."""
         for trial in [*self._known.confirmed]:
             if trial.claim.faults and trial.claim.where and not self._is_enough:
-                further = self._conditional_cause(planted(*trial.claim.faults), ())
+                further = self._conditional_cause(planted(*trial.claim.faults))
                 if further is not None and further.is_confirmed:
                     trial.add(further)
 
@@ -117,9 +118,7 @@ class Experiments:
         for claim in (each for each in self._known.candidates.first if not each.faults):
             shown = [s for s in self._known.left if self._predictions.explains(claim, s)]
             if shown and not self._is_enough and not self._is_contradicted(claim):
-                trial = self._trying.tried(
-                    claim, shown, (), self._laboratory.share(limits.STEPS_OF_A_CAUSE)
-                )
+                trial = self._trying.tried(claim, shown)
                 if trial.is_confirmed:
                     self._known.confirm(trial)
 
@@ -226,9 +225,7 @@ class Experiments:
     def _try_again(self, trial: Trial) -> None:
         """Hold a cause against held-out cases in which no other one shows, known by now."""
         shown = self._known.shown(trial.claim, limits.BASES)
-        again = self._trying.tried(
-            trial.claim, shown, (), self._laboratory.share(limits.STEPS_OF_A_CAUSE)
-        )
+        again = self._trying.tried(trial.claim, shown)
         if again.asked:
             trial.replace_by(again)
         if trial.is_confirmed:
@@ -297,9 +294,7 @@ class Experiments:
         strays = sum(not self._known.is_explained(s) for s in trial.strays)
         return strays if limits.PER_STRAY * strays > trial.quiet + len(trial.strays) else 0
 
-    def _on_supposed_faults(
-        self, alternatives: Sequence[Together], rivals: Sequence[Fault]
-    ) -> Trial | None:
+    def _on_supposed_faults(self, alternatives: Sequence[Together]) -> Trial | None:
         """Hold faults, or alternatives to them, against held-out cases; None if these refute all.
 
         One that leaves failures unexplained gives way to the likeliest of those that conforming
@@ -318,12 +313,12 @@ class Experiments:
                 self._refuted.add(faults)
                 continue
             shown = self._known.shown(claim, limits.BASES)
-            trial = self._trying.tried(claim, shown, rivals, share)
+            trial = self._trying.tried(claim, shown, share)
             if trial.is_confirmed:
                 # What says less than a cause that may be hidden is part of that.
                 if hidden is None or not any(map(hidden.explains, trial.strays)):
-                    likeliest = self._told_apart(trial, alternatives, rivals, share)
-                    return self._settled(likeliest, contradicted, rivals)
+                    likeliest = self._told_apart(trial, alternatives, share)
+                    return self._settled(likeliest, contradicted)
             elif trial.may_be_hidden and self._explains_most(trial):
                 hidden = hidden or trial
             elif trial.is_refuted:
@@ -360,13 +355,7 @@ class Experiments:
         shown = [s for s in self._known.failing if trial.fails(s.vector)]
         return 2 * sum(map(trial.explains, shown)) >= len(shown)
 
-    def _told_apart(
-        self,
-        trial: Trial,
-        alternatives: Sequence[Together],
-        rivals: Sequence[Fault],
-        share: Share,
-    ) -> Trial:
+    def _told_apart(self, trial: Trial, alternatives: Sequence[Together], share: Share) -> Trial:
         """Return what is confirmed, or an alternative that explains all of that and more.
 
         Near the cases on which one cause shows, another may answer alike: which of them it is shows
@@ -379,7 +368,7 @@ class Experiments:
             if self._is_contradicted(other.claim):
                 continue
             shown = self._known.shown(other.claim, limits.BASES)
-            against = self._trying.tried(other.claim, shown, rivals, share)
+            against = self._trying.tried(other.claim, shown, share)
             if against.is_confirmed and not all(map(trial.explains, against.predicted)):
                 trial = against
         return trial
@@ -388,34 +377,34 @@ class Experiments:
         """Say whether it would show in a vector that conforms."""
         return any(self._predictions.fails(claim, s.vector) for s in self._known.conforming)
 
-    def _settled(self, trial: Trial, contradicted: Together, rivals: Sequence[Fault]) -> Trial:
+    def _settled(self, trial: Trial, contradicted: Together) -> Trial:
         """Return what is confirmed, or one that was contradicted, under a condition."""
         if contradicted and self._unexplained(trial):
-            instead = self._on_condition(planted(*contradicted), rivals)
+            instead = self._on_condition(planted(*contradicted))
             if instead is not None and not self._unexplained(instead):
                 return instead
         self._known.confirm(trial)
         return trial
 
-    def _under_condition(self, claim: Claim, rivals: Sequence[Fault]) -> Trial | None:
+    def _under_condition(self, claim: Claim) -> Trial | None:
         """Learn when a backend has a fault, in place of what is confirmed and it explains."""
         always = self._known.trial(planted(*claim.faults))
         if not any(map(always.explains, self._known.left)):
             return None
         covered = [t for t in self._known.confirmed if all(map(always.explains, t.predicted))]
-        attempt = partial(self._on_condition, claim, rivals)
+        attempt = partial(self._on_condition, claim)
         return self._in_place_of(covered, attempt) if covered else attempt()
 
-    def _on_condition(self, claim: Claim, rivals: Sequence[Fault]) -> Trial | None:
+    def _on_condition(self, claim: Claim) -> Trial | None:
         """Learn when a backend has a fault, and keep that; None if in vain."""
-        trial = self._conditional_cause(claim, rivals)
+        trial = self._conditional_cause(claim)
         if trial is not None and trial.is_confirmed:
             self._known.confirm(trial)
         elif trial is not None:
             self._known.standing.append(trial)
         return trial
 
-    def _conditional_cause(self, claim: Claim, rivals: Sequence[Fault]) -> Trial | None:
+    def _conditional_cause(self, claim: Claim) -> Trial | None:
         """Learn when a backend has a fault, and hold that against held-out cases; None if in vain.
 
         The first condition is that of the claim. It is taken, too, where none is confirmed but
@@ -432,7 +421,7 @@ class Experiments:
             return None
         share = self._laboratory.share(limits.STEPS_OF_A_CAUSE)
         tried: list[Trial] = []
-        for trial in self._conditional(claim, shown, rivals, share):
+        for trial in self._conditional(claim, shown, share):
             if trial.is_confirmed:
                 return trial
             tried.append(trial)
@@ -462,21 +451,15 @@ class Experiments:
         conforming = {id(sample) for sample in self._known.others}
         return any(id(sample) in conforming for sample in trial.absent)
 
-    def _conditional(
-        self,
-        claim: Claim,
-        shown: list[Sample],
-        rivals: Sequence[Fault],
-        share: Share,
-    ) -> Iterator[Trial]:
+    def _conditional(self, claim: Claim, shown: list[Sample], share: Share) -> Iterator[Trial]:
         """Yield what held-out cases say of a fault under one condition after the other."""
         always = self._known.trial(planted(*claim.faults))
         absent = [s for s in self._known.conforming if always.fails(s.vector)]
         for _ in range(limits.CONDITIONS):
-            trial = self._trying.tried(claim, shown, rivals, share)
+            trial = self._trying.tried(claim, shown, share)
             is_right = not self._applies_to_many(trial.claim, absent, shown)
             if is_right and trial.is_confirmed:
-                trial = self._rules.under_wider(trial, [*shown, *absent], rivals, share)
+                trial = self._rules.under_wider(trial, [*shown, *absent], share)
             if is_right:
                 yield trial
             if share.is_spent or not (trial.predicted or claim.where):

@@ -11,6 +11,7 @@ from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Bools, Sample
 from conformance.diagnosis.trial import Trial
+from conformance.faults.fault import Fault
 from conformance.vector import Vector
 
 
@@ -42,6 +43,8 @@ class Knowledge:
         self.fresh: list[Sample] = []
         self.refuting: list[Sample] = []
         """Fresh samples that refuted a rule."""
+        self.rivals: Sequence[Fault] = ()
+        """Faults that may be there besides the one that is held against cases."""
         self.confirmed: list[Trial] = []
         self.supposed: list[Trial] = []
         """Faults that another cause may hide, not found yet, where they were refuted."""
@@ -52,7 +55,7 @@ class Knowledge:
 
     def trial(self, claim: Claim) -> Trial:
         """Return a claim that is to be held against cases."""
-        return Trial(claim, self.predictions)
+        return Trial(claim, self.predictions, self.rivals)
 
     @property
     def causes(self) -> list[Trial]:

@@ -20,7 +20,6 @@ from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.substitutes import Instead
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import Trying, tells_elements_apart
-from conformance.faults.fault import Fault
 from conformance.vector import Case, Vector
 
 
@@ -74,14 +73,12 @@ class RuleSearch:
                 break
         return best
 
-    def under_wider(
-        self, trial: Trial, known: list[Sample], rivals: Sequence[Fault], share: Share
-    ) -> Trial:
+    def under_wider(self, trial: Trial, known: list[Sample], share: Share) -> Trial:
         """Return a fault confirmed without the conditions that held-out cases do not need."""
         general = self._general(trial.claim, known)
         if general is trial.claim:
             return trial
-        wider = self._trying.tried(general, [s for s in known if s.failed], rivals, share)
+        wider = self._trying.tried(general, [s for s in known if s.failed], share)
         return wider if wider.is_confirmed else trial
 
     def condition(self, fault: Claim, shown: list[Sample], absent: list[Sample]) -> Places | None:
@@ -114,9 +111,7 @@ class RuleSearch:
         general = self._general(claim, known)
         # What was asked about its conditions may refute the rule as well.
         is_telling = self._predictions.is_telling
-        self._trying.see(
-            trial, [s for s in known[before:] if is_telling(trial.claim, s.vector)], ()
-        )
+        self._trying.see(trial, [s for s in known[before:] if is_telling(trial.claim, s.vector)])
         if general is claim:
             return trial
         wider = self._tried_rule(general, known, left, share)
@@ -131,12 +126,12 @@ class RuleSearch:
             telling = self._predictions.is_telling(trial.claim, sample.vector)
             if telling and trial.fails(sample.vector):
                 if sample.failed:
-                    trial.see(sample, ())
+                    trial.see(sample)
                 else:
                     trial.absent.append(sample)
         if trial.is_refuted:
             return trial
-        trial = self._trying.tried(trial.claim, [*filter(trial.predicts, left)], (), share)
+        trial = self._trying.tried(trial.claim, [*filter(trial.predicts, left)], share)
         known += [*trial.predicted, *trial.absent, *trial.other, *trial.beside, *trial.strays]
         self._known.refuting += [*trial.absent, *trial.other]
         return trial

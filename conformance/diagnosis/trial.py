@@ -17,18 +17,20 @@ from conformance.vector import Vector
 class Trial:
     """A claim and the held-out cases that it was held against.
 
-    Of the cases on which it shows, `predicted` are those that it predicted; `absent` are those on
-    which the backend is right, and `other` those on which it fails in another way, or `beside`, if
-    nothing is right there that was to be wrong; where it is right and elements were to be wrong,
-    equal values may hide that: it is `unclear`; where more is wrong than predicted, a few may have
-    another fault as well: `in_part`. Invalid cases that were to be accepted are `refused` where
-    nothing tells them from those that are. Of the cases on which it does not show, the backend is
-    right in `quiet` and fails in `strays`. It `is_cut_off` where there was no work left to hold its
-    conditions against cases far from those.
+    Of the cases on which it shows, `predicted` are those that it predicted, perhaps with one of its
+    `rivals`, which may be there besides; `absent` are those on which the backend is right, and
+    `other` those on which it fails in another way, or `beside`, if nothing is right there that was
+    to be wrong; where it is right and elements were to be wrong, equal values may hide that: it is
+    `unclear`; where more is wrong than predicted, a few may have another fault as well: `in_part`.
+    Invalid cases that were to be accepted are `refused` where nothing tells them from those that
+    are. Of the cases on which it does not show, the backend is right in `quiet` and fails in
+    `strays`. It `is_cut_off` where there was no work left to hold its conditions against cases far
+    from those.
     """
 
     claim: Claim
     predictions: Predictions
+    rivals: Sequence[Fault] = ()
     predicted: list[Sample] = field(default_factory=list)
     absent: list[Sample] = field(default_factory=list)
     other: list[Sample] = field(default_factory=list)
@@ -131,8 +133,8 @@ class Trial:
             return True
         return sum(sample.outputs is not None for sample in self.predicted) >= limits.OF_GRADIENTS
 
-    def see(self, sample: Sample, rivals: Sequence[Fault], *, is_open: bool = False) -> None:
-        """Hold it against a held-out case; `rivals` are faults that may be there besides.
+    def see(self, sample: Sample, *, is_open: bool = False) -> None:
+        """Hold it against a held-out case.
 
         `is_open` says that it is not known which reading of some clause the backend follows there:
         what is wrong under one may be right under another.
@@ -152,7 +154,7 @@ class Trial:
         elif claim.faults and self.explains(sample):
             self.quiet += 1  # as predicted, though what is right is hardly further away
         elif claim.faults:
-            together = predictions.reproduces_with(claim.faults, rivals, sample)
+            together = predictions.reproduces_with(claim.faults, self.rivals, sample)
             if together:
                 self.predicted.append(sample)
             elif together is not None:

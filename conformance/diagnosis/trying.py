@@ -25,7 +25,6 @@ from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.trial import Trial
-from conformance.faults.fault import Fault
 from conformance.operators import operator_named
 from conformance.vector import Case, Vector
 
@@ -38,17 +37,12 @@ class Trying:
         self._predictions = known.predictions
         self._laboratory = known.laboratory
 
-    def tried(
-        self,
-        claim: Claim,
-        shown: Sequence[Sample],
-        rivals: Sequence[Fault],
-        share: Share,
-    ) -> Trial:
+    def tried(self, claim: Claim, shown: Sequence[Sample], share: Share | None = None) -> Trial:
         """Hold a claim against held-out cases until it is confirmed or refuted.
 
-        `shown` are failures that it explains.
+        `shown` are failures that it explains; its `share` of the work is that of one cause.
         """
+        share = share or self._laboratory.share(limits.STEPS_OF_A_CAUSE)
         trial, patient = self._known.trial(claim), share.part(limits.STEPS_IN_VAIN)
         first, *further = self._by_place(claim, thinned(shown, limits.BASES))
         others = [
@@ -69,7 +63,7 @@ class Trying:
                 drawn = [v for v in drawn if trial.fails(v)]
             samples = self._laboratory.ask(drawn)
             self._known.fresh += samples
-            self.see(trial, samples, rivals)
+            self.see(trial, samples)
             if trial.is_refuted and trial.asked >= (
                 limits.CONFIRMING
                 if trial.may_be_hidden or trial.may_hold_mostly
@@ -79,8 +73,8 @@ class Trying:
             if trial.is_confirmed and trial.quiet + len(trial.strays) >= limits.QUIET:
                 if (narrower := self._borne_out(trial)) != claim:
                     left = [s for s in shown if self._predictions.predicts(narrower, s)]
-                    return self.tried(narrower, left, rivals, share)
-                self._see_varied(trial, rivals)
+                    return self.tried(narrower, left, share)
+                self._see_varied(trial)
                 trial.is_cut_off = self._laboratory.is_over and any(claim.places)
                 break
             if self._laboratory.is_over or (share if trial.asked else patient).is_spent:
@@ -115,14 +109,14 @@ class Trying:
         vector = self._laboratory.vector(case)
         return self._laboratory.ask([vector]) if vector is not None else []
 
-    def see(self, trial: Trial, samples: Sequence[Sample], rivals: Sequence[Fault]) -> None:
+    def see(self, trial: Trial, samples: Sequence[Sample]) -> None:
         """Hold a claim against what was asked."""
         for sample in samples:
             is_open = bool(self._laboratory.open_clauses(sample.vector))
-            trial.see(sample, rivals, is_open=is_open)
+            trial.see(sample, is_open=is_open)
         self._settle(trial)
 
-    def _see_varied(self, trial: Trial, rivals: Sequence[Fault]) -> None:
+    def _see_varied(self, trial: Trial) -> None:
         """Hold a claim against calls that bear it out with another word, type or operator.
 
         One at a time, each that no such call had: cases that are drawn at random have few of some,
@@ -151,7 +145,7 @@ class Trying:
         others = [s for s in self._known.others if self._tells(trial, s.vector)]
         samples += [s for s in others if not self._predictions.may_hide(trial.claim, s.vector)]
         self._known.fresh += samples
-        self.see(trial, samples, rivals)
+        self.see(trial, samples)
 
     def _tells(self, trial: Trial, vector: Vector) -> bool:
         """Say whether a claim shows on a vector, and no other cause does."""

@@ -19,7 +19,7 @@ from conformance.diagnosis.conditions import Condition
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.laboratory import Laboratory, as_expected
-from conformance.diagnosis.limits import CONFIRMING, STEPS_OF_A_CAUSE
+from conformance.diagnosis.limits import CONFIRMING
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.search import Fit
 from conformance.diagnosis.trying import Trying
@@ -350,8 +350,7 @@ def test_a_condition_that_is_not_tried_far_from_its_cases_is_not_confirmed(of_fl
     trials = []
     for far in (trying._far, until_it_ends):
         monkeypatch.setattr(trying, "_far", far)
-        share = known.laboratory.share(STEPS_OF_A_CAUSE)
-        trials.append(Trying(known).tried(claim, known.failing, (), share))
+        trials.append(Trying(known).tried(claim, known.failing))
     assert [len(trial.predicted) >= CONFIRMING for trial in trials] == [True, True]
     assert [trial.is_confirmed for trial in trials] == [True, False]
     assert trials[1].stands

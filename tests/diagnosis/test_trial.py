@@ -28,15 +28,15 @@ def test_a_few_cases_in_which_more_is_wrong_do_not_refute_a_fault():
 
     trial = supposed("maximum-from-zero")
     for _ in range(2):
-        trial.see(returned(0, 0, 5, 7), ())
+        trial.see(returned(0, 0, 5, 7))
     assert (len(trial.in_part), len(trial.other)) == (2, 0)
     assert trial.is_refuted
     for _ in range(CONFIRMING):
-        trial.see(returned(0, 0, 5, 6), ())
+        trial.see(returned(0, 0, 5, 6))
     assert trial.is_confirmed
-    trial.see(returned(7, 7, 5, 7), ())
+    trial.see(returned(7, 7, 5, 7))
     assert (len(trial.beside), trial.is_confirmed) == (1, True)
-    trial.see(returned(-4, 0, 5, 7), ())
+    trial.see(returned(-4, 0, 5, 7))
     assert len(trial.other) == 1
     assert trial.is_refuted
 
@@ -51,7 +51,7 @@ def test_a_case_that_is_right_under_another_reading_refutes_no_fault():
     data = np.zeros((1, 1, 10), np.float32)
     probe = vector(data, attributes, operator="MaxPool-8")
     assert trial.fails(probe)
-    trial.see(sample(probe, lambda _v, _output: None), ())
+    trial.see(sample(probe, lambda _v, _output: None))
     assert (len(trial.absent), len(trial.unclear)) == (0, 1)
 
 
