@@ -29,14 +29,12 @@ from conformance.reference.rounding import widen
 class Candidates:
     """The faults that are tried, but for those that are `left_out`, and those `refuted`.
 
-    What is the cause in other operators comes `first`, then faults of a catalogue, then, if they
-    are to be `enumerated`, whatever atoms make, and those made of numbers that failures have in
-    `common`.
+    What is the cause in other operators comes `first`, then faults of a catalogue, then whatever
+    atoms make, and those made of numbers that failures have in `common`.
     """
 
     catalogue: Sequence[Fault] = CATALOGUE
     first: Sequence[Claim] = ()
-    enumerated: bool = True
     common: Sequence[Fault] = ()
     left_out: Container[Together] = ()
     refuted: Container[Together] = ()
@@ -67,8 +65,6 @@ class Candidates:
         return self._of(operator, tuple(KINDS))
 
     def _of(self, operator: Operator, kinds: tuple[str, ...]) -> Iterator[Together]:
-        if not self.enumerated:
-            return
         # One of the catalogue may say the same of other operators alone.
         said = _words(tuple(self.catalogue), operator)
         for fault in enumerated(operator, kinds):

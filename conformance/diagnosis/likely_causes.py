@@ -9,7 +9,7 @@ from itertools import accumulate
 from conformance.budget import Budget
 from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import Candidates
-from conformance.diagnosis.claim import Claim, Planted, planted, with_gradients
+from conformance.diagnosis.claim import Planted, planted, with_gradients
 from conformance.diagnosis.common_numbers import of_common_numbers
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import size, spread, thinned, weight
@@ -21,8 +21,6 @@ from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.search import Fit, Search
 from conformance.diagnosis.statements import Failures
 from conformance.diagnosis.trial import Trial
-from conformance.faults.catalogue import CATALOGUE
-from conformance.faults.fault import Fault
 from conformance.faults.planted import LARGEST
 from conformance.progress import Progress
 from conformance.record.report import Diagnosis, Proof
@@ -35,11 +33,9 @@ def diagnose(
     failing: Sequence[Sample],
     conforming: Sequence[Vector],
     readings: Readings,
+    candidates: Candidates | None = None,
     *,
-    catalogue: Sequence[Fault] = CATALOGUE,
-    first: Sequence[Claim] = (),
     reproduced: Collection[str] = (),
-    enumerated: bool = True,
     laboratory: Laboratory | None = None,
     unasked: str = "the backend was not asked",
     progress: Progress | None = None,
@@ -49,9 +45,8 @@ def diagnose(
     `failing` are vectors that do not conform with the outputs of the backend, `conforming` are
     vectors that do, as varied as can be. `readings` are
     those of disputed clauses that the backend follows, as far as they are known, or give them
-    per vector. The causes of other operators come `first`, then faults of the `catalogue` and, if
-    they are to be `enumerated`, whatever atoms make. Those `reproduced`, by their words, are not
-    reproduced again if they are confirmed here, too. `progress` counts failures. In a
+    per vector. All faults are tried, or other `candidates`. Those `reproduced`, by their words, are
+    not reproduced again if they are confirmed here, too. `progress` counts failures. In a
     `laboratory`, causes are confirmed or refuted, and rules are learned for what no fault explains;
     without one, `unasked` says why. The last diagnoses name nothing where failures are left over:
     one for exceptions, one for wrong values and so on. A cause that explains only what others do is
@@ -63,8 +58,7 @@ def diagnose(
 
     searched, others = _not_too_many(failing)
     some = thinned([s for s in searched if _is_small(s.vector.case)], limits.COMMON_SAMPLES)
-    common = (*of_common_numbers(some, of),) if enumerated else ()
-    candidates = Candidates(catalogue, first, enumerated, common)
+    candidates = replace(candidates or Candidates(), common=(*of_common_numbers(some, of),))
     steps = limits.STEPS_OF_SEARCH_AT_LEAST + limits.STEPS_OF_SEARCH_A_FAILURE * len(failing)
     budget = laboratory.budget if laboratory is not None else Budget()
     predictions = Predictions(of, budget)

@@ -14,6 +14,7 @@ from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
 from conformance.budget import Budget
 from conformance.diagnosis import limits, statements
+from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.features import thinned, weight
 from conformance.diagnosis.laboratory import Laboratory, samples_from
@@ -33,6 +34,7 @@ from conformance.record.report import (
     Interrupted,
     Report,
     Result,
+    told_apart,
 )
 from conformance.text import listed
 from conformance.vector import Case, Outputs, Vector, forward_name, outputs_of
@@ -97,8 +99,8 @@ def explained(
         known = [*(s.vector for s in failed), *conforming]
         valid = _valid(sources, known, {skipped.id for skipped in report.skipped})
     readings = _readings(report.readings)
-    told = sum(len(finding.vectors) for finding in varied) + len(excused)
-    failures = told + len(state.vectors) + len(failed) + not_kept
+    apart = [*varied, *_of_readings(excused)]
+    failures = sum(each.explained for each in apart) + len(state.vectors) + len(failed) + not_kept
     unasked = _unasked(runner)
 
     def laboratory(part: Budget) -> Laboratory | None:
@@ -118,21 +120,9 @@ def explained(
         _by_operator(failed, conforming), state, readings, unasked, laboratory, progress
     )
     searches.run(budget)
-    state, parts = searches.state, searches.parts
-    told += len(state.vectors)
-    diagnoses = statements.united([*parts.values()], told=told, failures=failures)
-    total, sample_of = told, 0
-    if diagnoses:
-        total, sample_of = diagnoses[0].total, diagnoses[0].sample_of
-    told_apart = [
-        *(statements.of_variations(found, total, sample_of) for found in varied),
-        *(statements.of_state(found, total, sample_of) for found in state.findings),
-        *(
-            statements.of_readings(clauses, ids, total, sample_of)
-            for clauses, ids in _by_clauses(excused).items()
-        ),
-    ]
-    diagnoses = statements.by_failures([*told_apart, *diagnoses])
+    state = searches.state
+    apart += map(statements.of_state, state.findings)
+    diagnoses = statements.united([apart, *searches.parts.values()], failures=failures)
     notes = (*report.notes, state.note) if state.note else report.notes
     notes += tuple(searches.notes)
     if diagnoses and diagnoses[0].sample_of:
@@ -189,7 +179,7 @@ class _Searches:
             [s for s in samples if s.vector.case.id not in self.state.vectors],
             beside,
             self.readings,
-            first=_causes_of(others),
+            Candidates(first=_causes_of(others)),
             reproduced={
                 each.named for each in chain(*others) if each.is_confirmed and each.smallest
             },
@@ -270,11 +260,14 @@ def _excused(
     }
 
 
-def _by_clauses(excused: Mapping[str, tuple[str, ...]]) -> dict[tuple[str, ...], list[str]]:
+def _of_readings(excused: Mapping[str, tuple[str, ...]]) -> Iterator[Diagnosis]:
+    """Yield exceptions that one of several readings excuses, by the clauses that are read so."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for name, clauses in excused.items():
         groups.setdefault(clauses, []).append(name)
-    return groups
+    for clauses, ids in groups.items():
+        words = f"an exception that one of the readings of {listed(clauses)} allows"
+        yield told_apart("reading", words, ids, raised=True)
 
 
 def _right_now(failures: Sequence[Sample], laboratory: Laboratory) -> list[Vector]:

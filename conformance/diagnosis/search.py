@@ -100,7 +100,7 @@ class Search:
         self._scored = _numbers([each.vector for each in mismatches], limits.SCORED)
         self._doubtful: dict[Together, Fit] = {}
         self._pair_searches = limits.PAIR_SEARCHES
-        self._in_vain = limits.IN_VAIN if candidates.enumerated else 0
+        self._in_vain = limits.IN_VAIN
 
     def run(self) -> tuple[list[Fit], list[int]]:
         """Return the causes found, each held against all mismatches, and what is left over."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from conformance.diagnosis.claim import TOGETHER, Claim, behaviour_of
+from conformance.diagnosis.claim import Claim, behaviour_of
 from conformance.diagnosis.features import condition
 from conformance.diagnosis.named_causes import word_of
 from conformance.diagnosis.reproduce import Match
@@ -16,10 +16,8 @@ from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.search import Fit
 from conformance.diagnosis.state import StateFinding
 from conformance.diagnosis.traits import traits
-from conformance.diagnosis.varied import VariedFinding
 from conformance.diagnosis.where_wrong import where_wrong
-from conformance.faults.catalogue import CATALOGUE
-from conformance.record.report import Diagnosis, Proof, WrongCalls, added_up
+from conformance.record.report import Diagnosis, Proof, WrongCalls, added_up, told_apart
 from conformance.record.words import how_called
 from conformance.text import listed
 
@@ -131,61 +129,33 @@ class Failures:
         )
 
 
-def of_state(finding: StateFinding, total: int, sample_of: int) -> Diagnosis:
-    """Return state that outlives a call as a diagnosis, one of so many failures."""
+def of_state(finding: StateFinding) -> Diagnosis:
+    """Return state that outlives a call as a diagnosis."""
     missing = "the same calls are not always wrong" if finding.varies else ""
-    return _summarized(
-        _of_ids(finding.vectors, total, sample_of),
-        kind="state",
-        behaviour=finding.words,
+    return told_apart(
+        "state",
+        finding.words,
+        finding.vectors,
         proof=Proof(finding.shown, finding.repeats, None, missing),
         smallest=finding.example,
     )
 
 
-def of_variations(finding: VariedFinding, total: int, sample_of: int) -> Diagnosis:
-    """Return what variations of a call have in common as a diagnosis, one of so many failures."""
-    return _summarized(
-        _of_ids(finding.vectors, total, sample_of),
-        kind="variation",
-        behaviour=finding.behaviour,
-        calls=finding.calls,
-    )
-
-
-def of_readings(
-    clauses: Sequence[str], vectors: Sequence[str], total: int, sample_of: int
-) -> Diagnosis:
-    """Return exceptions that one of several readings excuses as one of so many failures."""
-    return _summarized(
-        _of_ids(tuple(vectors), total, sample_of),
-        kind="reading",
-        behaviour=f"an exception that one of the readings of {listed(clauses)} allows",
-        raised=True,
-    )
-
-
-def _of_ids(vectors: tuple[str, ...], total: int, sample_of: int) -> Diagnosis:
-    return Diagnosis("", (), len(vectors), 0, total, vectors=vectors, sample_of=sample_of)
-
-
-def united(
-    parts: Sequence[Sequence[Diagnosis]], *, told: int = 0, failures: int = 0
-) -> list[Diagnosis]:
+def united(parts: Sequence[Sequence[Diagnosis]], *, failures: int = 0) -> list[Diagnosis]:
     """Join the diagnoses of the parts of one run, each made of its own mismatches.
 
     Those that name the same faults under the same condition, or the same rule, or know nothing but
     the same condition, are one, with counts added up; what is confirmed stays apart from what is
     not. An alternative or what was observed is kept where every part has it, and a proof where
-    every part has one. What reports of earlier versions say without a behaviour stays apart, as it
-    is. `told` failures have a cause besides, and there are `failures`, if more than the parts say.
+    every part has one. There are `failures`, if more than the parts say.
     """
-    firsts = [part[0] for part in parts if part]
-    total = told + sum(first.total for first in firsts)
-    failures = max(failures, told + sum(first.sample_of or first.total for first in firsts))
+    looked_at = [part[0].total or sum(each.explained for each in part) for part in parts if part]
+    total = sum(looked_at)
+    left_out = [part[0].sample_of - part[0].total for part in parts if part and part[0].sample_of]
+    failures = max(failures, total + sum(left_out))
     sample_of = failures if failures > total else 0
     same: dict[tuple[object, ...], list[Diagnosis]] = {}
-    for diagnosis in map(_with_behaviour, chain(*parts)):
+    for diagnosis in chain(*parts):
         same.setdefault(_identity(diagnosis), []).append(diagnosis)
     joined = [_united(alike, total, sample_of) for alike in same.values()]
     return by_failures(joined)
@@ -197,25 +167,13 @@ def by_failures(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
     return sorted(explaining, key=lambda diagnosis: (not diagnosis.is_known, -diagnosis.explained))
 
 
-def _with_behaviour(diagnosis: Diagnosis) -> Diagnosis:
-    """Return a diagnosis of an earlier version with the behaviour of the faults that it names."""
-    if diagnosis.behaviour or not diagnosis.faults:
-        return diagnosis
-    known = {fault.name: fault.summary for fault in CATALOGUE}
-    said = [known.get(name, f"the fault {name}") for name in diagnosis.faults]
-    return replace(diagnosis, behaviour=TOGETHER.join(said))
-
-
 def _identity(diagnosis: Diagnosis) -> tuple[object, ...]:
     """Return what two diagnoses of one cause have in common."""
     if not diagnosis.is_known:
         return (diagnosis.condition,)
-    if diagnosis.faults or diagnosis.kind == "fault":
-        known = diagnosis.faults or diagnosis.behaviour
-        return (known, diagnosis.condition, diagnosis.is_confirmed)
     variations = tuple(each.variation for each in diagnosis.calls)
-    said = diagnosis.behaviour or diagnosis.summary
-    return (diagnosis.kind, said, variations, diagnosis.is_confirmed)
+    known = diagnosis.faults or diagnosis.behaviour
+    return (diagnosis.kind, known, diagnosis.condition, variations, diagnosis.is_confirmed)
 
 
 def _united(alike: Sequence[Diagnosis], total: int, sample_of: int) -> Diagnosis:
@@ -227,7 +185,6 @@ def _united(alike: Sequence[Diagnosis], total: int, sample_of: int) -> Diagnosis
         total=total,
         contradicted=sum(d.contradicted for d in alike),
         conforming=sum(d.conforming for d in alike),
-        condition=first.condition,
         raised=all(d.raised for d in alike),
         alternatives=tuple(
             name for name in first.alternatives if all(name in d.alternatives for d in alike)
@@ -267,8 +224,6 @@ def _where(what: str, diagnosis: Diagnosis) -> str:
 def _summarized(diagnosis: Diagnosis, **changes: Any) -> Diagnosis:
     """Return a diagnosis with other fields, and the sentence that they make."""
     changed = replace(diagnosis, **changes)
-    if changed.is_known and not changed.behaviour:  # of an earlier version
-        return changed
     counted = _counted(changed.explained, changed.total, changed.sample_of)
     return replace(changed, summary=f"{counted} {_said(changed)}")
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from conformance.backends.variations import AGAIN, VARIATIONS
-from conformance.record.report import Report, Result, VariationReport, WrongCalls
+from conformance.record.report import (
+    Diagnosis,
+    Report,
+    Result,
+    VariationReport,
+    WrongCalls,
+    told_apart,
+)
 
 _STRIDED = frozenset({"slice", "channels-last", "fortran", "negative-strides", "broadcast"})
 _THREADS = "calls from several threads disturb each other"
@@ -31,28 +37,15 @@ _CAUSES: tuple[tuple[str, frozenset[str]], ...] = (
 """What is wrong, and the variations in which that shows, in each of them; the first that fits."""
 
 
-@dataclass(frozen=True, slots=True)
-class VariedFinding:
-    """Failures that come in some variations of the call and not in a plain call.
-
-    `behaviour` says what they have in common, `calls` in how many calls of these variations it
-    showed; `vectors` are their ids.
-    """
-
-    behaviour: str
-    calls: tuple[WrongCalls, ...]
-    vectors: tuple[str, ...]
-
-
 def is_varied(result: Result) -> bool:
     """Say whether a result is of another call than a plain one."""
     return bool(result.variations) and result.variations[0] != AGAIN.name
 
 
-def findings_of(report: Report) -> list[VariedFinding]:
+def findings_of(report: Report) -> list[Diagnosis]:
     """Return what failures in variations of the call have in common, the most frequent first.
 
-    Failures that were expected are left out.
+    They come in some variations and not in a plain call. Those expected are left out.
     """
     failed = [r for r in report.results if is_varied(r) and not r.expected]
     called = {each.variation: each for each in report.variations}
@@ -62,8 +55,8 @@ def findings_of(report: Report) -> list[VariedFinding]:
         failed = [result for result in failed if not names.intersection(result.variations)]
         wrong = tuple(_wrong_calls(called[name]) for name in VARIATIONS if name in names)
         if ids:
-            findings.append(VariedFinding(behaviour, wrong, ids))
-    return sorted(findings, key=lambda finding: -len(finding.vectors))
+            findings.append(told_apart("variation", behaviour, ids, calls=wrong))
+    return sorted(findings, key=lambda finding: -finding.explained)
 
 
 def _causes(

@@ -584,9 +584,8 @@ class Diagnosis:
 
     `kind` says what it is: a "fault" of the catalogue, a "rule" that was learned, "state" that
     outlives a call, a "variation" of the call in which alone it fails, a "reading" that is followed
-    in these alone, or "unknown" ("" in a report of an earlier version). `behaviour` says what is
-    wrong, alone; "" where that is unknown, and in a report of an earlier version. `summary` is the
-    one sentence that is made of the other fields.
+    in these alone, or "unknown". `behaviour` says what is wrong, alone; "" where that is unknown.
+    `summary` is the one sentence that is made of the other fields.
     `proof` is what held-out cases said of it, and `smallest` a minimal reproducer, as Python.
     The faults named, planted together, reproduce `explained` of `total` mismatches, `exact` of them
     bit for bit; `contradicted` of `conforming` vectors conform although the faults would break
@@ -642,6 +641,19 @@ class Diagnosis:
         """Its faults, or what is wrong, or "unknown"."""
         known = self.summary if self.is_known else "unknown"
         return " + ".join(self.faults) or self.behaviour or known
+
+
+def told_apart(
+    kind: Literal["state", "variation", "reading"],
+    behaviour: str,
+    vectors: Sequence[str],
+    **fields: Any,
+) -> Diagnosis:
+    """Return what is known of failures before they are searched, to be joined with the others."""
+    count = len(vectors)
+    return Diagnosis(
+        "", (), count, 0, 0, vectors=tuple(vectors), kind=kind, behaviour=behaviour, **fields
+    )
 
 
 @dataclass(frozen=True, slots=True)

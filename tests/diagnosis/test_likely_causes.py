@@ -10,6 +10,7 @@ from support.fault_probes import light_probes
 
 import conformance
 from conformance.diagnosis import likely_causes, limits
+from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import planted
 from conformance.diagnosis.features import apart, condition, features, spread
 from conformance.diagnosis.laboratory import samples_from
@@ -124,6 +125,11 @@ def test_an_unknown_cause_is_said_to_be_unknown():
     )
 
 
+class Everything:
+    def __contains__(self, _):
+        return True
+
+
 def test_failures_that_look_different_are_unknown_apart():
     """Exceptions and wrong values of unknown cause are two entries, each with what it shares."""
     of: dict[str, list[Vector]] = {"same_lower": [], "same_upper": [], "valid": []}
@@ -134,7 +140,7 @@ def test_failures_that_look_different_are_unknown_apart():
         wrong = [(v, (v.values[0].outputs[0].values * 3 + 7,)) for v in of["same_lower"]]
     raised = [(probe, None) for probe in of["same_upper"][:4]]
     failing = samples_from(wrong + raised)
-    values, exceptions = diagnose(failing, of["valid"], {}, catalogue=(), enumerated=False)
+    values, exceptions = diagnose(failing, of["valid"], {}, Candidates(left_out=Everything()))
     assert "the padding mode is same_lower" in values.condition
     assert "auto_pad=same_lower" not in exceptions.condition
     assert "an exception was raised" in exceptions.summary
@@ -153,7 +159,7 @@ def test_most_failures_of_unknown_cause_are_set_apart_from_the_others():
         for v in (*of_type, other)
     ]
     known = [v for v in probes if v not in {*of_type, other}]
-    most, one = diagnose(samples_from(wrong), known, {}, catalogue=())
+    most, one = diagnose(samples_from(wrong), known, {}, Candidates(()))
     assert (most.explained, one.explained) == (len(of_type), 1)
     assert "the type is float64" in most.condition
     assert one.condition

@@ -6,8 +6,7 @@ from support.fakes import pool, ramp, vector
 from support.samples import sample
 
 from conformance.diagnosis.statements import Failures, by_failures, caused, united
-from conformance.faults import fault_named
-from conformance.record.report import Diagnosis, Proof, WrongCalls
+from conformance.record.report import Diagnosis, Proof, WrongCalls, told_apart
 
 
 def test_parts_of_a_run_keep_what_is_common_to_their_unknown_causes():
@@ -53,11 +52,13 @@ def test_a_cause_under_another_condition_stays_apart():
     assert [caused(one) for one in united([[even], [even, other]])] == [*map(caused, (even, other))]
 
 
-def test_failures_that_have_a_cause_besides_count():
-    one = Diagnosis("", ("f",), 1, 1, 1, behaviour="answers 0")
-    (joined,) = united([[one]], told=2, failures=9)
-    assert joined.summary.startswith("1 of a sample of 3 failures ")
-    assert joined.sample_of == 9
+def test_failures_that_have_a_cause_before_they_are_searched_count():
+    one = Diagnosis("", ("f",), 1, 1, 1, behaviour="answers 0", kind="fault")
+    state = told_apart("state", "a buffer is kept", ["a", "b"])
+    first, second = united([[state], [one]], failures=9)
+    assert first.summary == "2 of a sample of 3 failures are of one kind: a buffer is kept"
+    assert second.summary.startswith("1 of a sample of 3 failures ")
+    assert first.sample_of == second.sample_of == 9
 
 
 def test_calls_of_variations_add_up_over_the_parts_of_a_run():
@@ -79,16 +80,6 @@ def test_calls_of_variations_add_up_over_the_parts_of_a_run():
         "wrong when called with inputs that are slices of larger arrays (3 of 8), "
         "and right in plain calls"
     )
-
-
-def test_causes_of_reports_of_before_are_joined_by_the_faults_that_they_name():
-    """Other known causes stay as their reports say them."""
-    fault = Diagnosis("1 of 2 failures is so", ("same-lower-as-upper",), 1, 1, 2)
-    rule = Diagnosis("1 of 2 failures is of one kind: so", (), 1, 0, 2, kind="rule")
-    joined = united([[fault, rule], [fault, rule]])
-    by = f"reproduced bit for bit by: {fault_named('same-lower-as-upper').summary}"
-    assert [each.summary for each in joined] == [f"2 of 4 failures are {by}", rule.summary]
-    assert joined[1].name == rule.summary
 
 
 def test_causes_of_more_failures_come_first_and_those_of_none_not_at_all():
