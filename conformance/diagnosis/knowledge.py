@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from conformance.diagnosis.candidates import Candidates
-from conformance.diagnosis.claim import Claim, planted
+from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.laboratory import Laboratory
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Bools, Sample
@@ -51,7 +51,7 @@ class Knowledge:
         self.standing: list[Trial] = []
         """Faults, not confirmed, that stand: nearly all held-out cases bear them out, or none can
         be drawn."""
-        self._given = [self.trial(planted(*faults)) for faults in laboratory.known]
+        self._given = [*map(self.trial, laboratory.known)]
 
     def trial(self, claim: Claim) -> Trial:
         """Return a claim that is to be held against cases."""

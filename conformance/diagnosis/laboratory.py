@@ -24,10 +24,10 @@ from conformance.cases.perturb import near
 from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.diagnosis import limits
+from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.features import cells
 from conformance.diagnosis.sample import Sample
 from conformance.errors import UsageError
-from conformance.faults.fault import Fault
 from conformance.judging.comparison import defined
 from conformance.judging.judge import answer_to, judge
 from conformance.operators import disputed_of, operator_named, vector_of
@@ -54,20 +54,19 @@ class Laboratory:
         budget: Budget | None = None,
         steps: int | None = None,
         seed: int = 0,
-        known: Sequence[tuple[Fault, ...]] = (),
+        known: Sequence[Claim] = (),
         valid: Iterable[Case] = (),
         progress: Progress | None = None,
         found: Found | None = None,
     ) -> None:
         self.readings = readings
         self.known = known
-        """Faults that the backend has, as is known already: where they show tells nothing new."""
+        """Causes that are known already: where they show tells nothing new."""
         self.seed = seed
         self.rng = np.random.default_rng(seed)
         self._valid = tuple(valid)
         self.about: set[str] = set()
         """Disputed clauses of the failures of which it is not known what the backend follows."""
-        self.asked = 0
         """How many cases the backend was asked."""
         self._runner = runner
         self._failing = failing
@@ -172,7 +171,6 @@ class Laboratory:
                 # An exception that an undefined element excuses says nothing of the rest.
                 if sample and (sample.failed or sample.outputs is not None or not vector.values):
                     samples.append(sample)
-        self.asked += len(samples)
         if self._progress is not None:
             steps = int(self._share.steps)
             self._progress("steps of experiments", steps - int(self._share.left), steps)

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from conformance.backends.runner import Runner
+from conformance.diagnosis.claim import Claim, planted
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.laboratory import Laboratory, samples_from
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.limits import STEPS_OF_A_CASE
-from conformance.diagnosis.reproduce import Observation, Reproductions
-from conformance.faults import Fault, fault_named
+from conformance.diagnosis.named_causes import cause_named
+from conformance.diagnosis.predictions import Predictions
+from conformance.faults import fault_named
 from conformance.fuzz.examiner import Failure
 from conformance.fuzz.signature import Signature
 from conformance.record.report import RETURNED, Diagnosis
@@ -23,15 +25,15 @@ _OTHERS = 24
 
 @dataclass(slots=True, eq=False)
 class Cause:
-    """A cause by its smallest failure, and the faults that reproduce it.
+    """A cause by its smallest failure, and what is claimed of the backend, if anything is.
 
-    `by_signature` says that the faults do not tell all its failures, or that there are none: then
+    `by_signature` says that the claim does not tell all its failures, or that there is none: then
     every failure of the kind that has what the smallest one needs is of this cause.
     """
 
     failure: Failure
     diagnosis: Diagnosis | None
-    faults: tuple[Fault, ...] = ()
+    claim: Claim | None = None
     by_signature: bool = True
     signature: Signature = field(init=False)
 
@@ -49,17 +51,16 @@ class Causes:
         self.found: list[Cause] = []
         self._runner = runner
         self._seed = seed
-        self._reproductions = Reproductions()
 
     def explain(self, failure: Failure, readings: Mapping[str, str]) -> bool:
         """Say whether a known cause explains a failure, or two of them together."""
         if any(self._is_of(cause, failure, readings) for cause in self.found):
             return True
-        reproducible = [cause for cause in self.found if cause.faults]
-        for one, other in combinations(reproducible, 2):
-            both = tuple(dict.fromkeys(one.faults + other.faults))
-            if len({fault.step for fault in both}) == len(both) and self._match(
-                both, failure, readings
+        faults = [cause.claim.faults for cause in self.found if cause.claim is not None]
+        for one, other in combinations(filter(None, faults), 2):
+            both = tuple(dict.fromkeys(one + other))
+            if len({fault.step for fault in both}) == len(both) and _is_as_claimed(
+                planted(*both), failure, readings
             ):
                 return True
         return False
@@ -92,30 +93,30 @@ class Causes:
         diagnosis = self._diagnosed(failure, fresh, conforming, readings, calling=calling)
         for name in diagnosis.faults if diagnosis and len(diagnosis.faults) > 1 else ():
             # A known cause shows in the others too: on the smallest failure, one fault is enough.
-            alone = (fault_named(name),)
-            if self._match(alone, failure, readings):
-                fresh = [other for other in fresh if self._match(alone, other, readings)]
+            alone = planted(fault_named(name))
+            if _is_as_claimed(alone, failure, readings):
+                fresh = [other for other in fresh if _is_as_claimed(alone, other, readings)]
                 diagnosis = self._diagnosed(failure, fresh, conforming, readings, calling=calling)
                 break
-        faults = tuple(map(fault_named, diagnosis.faults)) if diagnosis else ()
+        claim = _claimed(diagnosis)
         signature = Signature.of(failure.vector.case)
         for cause in self.found:
             same = cause.failure.kind == failure.kind and cause.signature.within(signature)
-            if (faults and set(faults) == set(cause.faults)) or (same and not faults):
+            if (claim is not None and claim == cause.claim) or (same and claim is None):
                 # What reproduces the smallest failure does not reproduce all of its kind.
                 cause.by_signature = True
                 if same:
                     return None
-        if not faults:
+        if claim is None:
             # Of two failures, the one that needs less tells more.
             self.found = [
                 earlier
                 for earlier in self.found
-                if earlier.faults
+                if earlier.claim is not None
                 or earlier.failure.kind != failure.kind
                 or not signature.within(earlier.signature)
             ]
-        cause = Cause(failure, diagnosis, faults, by_signature=not faults)
+        cause = Cause(failure, diagnosis, claim, by_signature=claim is None)
         self.found.append(cause)
         return cause
 
@@ -128,15 +129,7 @@ class Causes:
             and cause.signature.within(Signature.of(failure.vector.case))
         ):
             return True
-        return bool(cause.faults) and self._match(cause.faults, failure, readings)
-
-    def _match(
-        self, faults: tuple[Fault, ...], failure: Failure, readings: Mapping[str, str]
-    ) -> bool:
-        if not _is_diagnosable(failure):
-            return False
-        observation = Observation(failure.vector, _outputs(failure), readings)
-        return self._reproductions.reproduce(faults, observation)
+        return cause.claim is not None and _is_as_claimed(cause.claim, failure, readings)
 
     def _laboratory(self, readings: Mapping[str, str]) -> Laboratory:
         return Laboratory(
@@ -144,7 +137,7 @@ class Causes:
             lambda _: readings,
             steps=STEPS_OF_A_CASE,
             seed=self._seed,
-            known=[cause.faults for cause in self.found if cause.faults],
+            known=[cause.claim for cause in self.found if cause.claim is not None],
         )
 
     def _diagnosed(
@@ -171,6 +164,26 @@ class Causes:
             laboratory=self._laboratory(readings) if calling else None,
         )
         return next((d for d in diagnoses if d.is_known and name in d.vectors), None)
+
+
+def _claimed(diagnosis: Diagnosis | None) -> Claim | None:
+    """Return what a diagnosis claims, if a word says it.
+
+    A fault that reproduces a failure is its cause under any condition: that is of the failures that
+    were known.
+    """
+    if diagnosis is None or not diagnosis.named:
+        return None
+    claim = cause_named(diagnosis.named)
+    return planted(*claim.faults) if claim.faults else claim
+
+
+def _is_as_claimed(claim: Claim, failure: Failure, readings: Mapping[str, str]) -> bool:
+    """Say whether a failure is what a claim predicts, to the bit."""
+    if not _is_diagnosable(failure):
+        return False
+    (sample,) = samples_from([(failure.vector, _outputs(failure))])
+    return Predictions(lambda _: readings).is_exactly(claim, sample)
 
 
 def _is_diagnosable(failure: Failure) -> bool:

@@ -13,6 +13,7 @@ from support.sound import SOUND
 from conformance import UsageError, check
 from conformance.dtypes import dtype_of
 from conformance.faults import fault_named, faulty
+from conformance.faults.atoms import by_words
 from conformance.fuzz import fuzz, save
 from conformance.operators import OPERATORS, evaluate, vector_of
 from conformance.operators.outcomes import is_judgeable
@@ -102,6 +103,17 @@ def test_two_faults_are_two_causes():
     backend = faulty([fault_named("same-lower-as-upper"), fault_named("last-channel-unwritten")])
     report = fuzz(backend, operators=["MaxPool-1"], max_examples=100, seed=1)
     assert causes(report) == [("last-channel-unwritten",), ("same-lower-as-upper",)]
+
+
+def test_a_fault_without_a_name_is_one_cause():
+    """What atoms say of a failure explains others that look otherwise."""
+    words = (
+        "every pad taken as that of the last axis on the second of three axes, "
+        "for the output size alone"
+    )
+    report = fuzz(faulty(by_words()[words]), operators=["MaxPool-1"], max_examples=80, seed=1)
+    (finding,) = report.findings
+    assert finding.diagnosis.behaviour == words
 
 
 @pytest.mark.slow("what needs several axes alike is told in the same way")
