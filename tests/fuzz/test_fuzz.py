@@ -111,7 +111,7 @@ def test_a_fault_without_a_name_is_one_cause():
         "every pad taken as that of the last axis on the second of three axes, "
         "for the output size alone"
     )
-    report = fuzz(faulty(by_words()[words]), operators=["MaxPool-1"], max_examples=80, seed=1)
+    report = fuzz(faulty(by_words()[words]), operators=["MaxPool-1"], max_examples=50, seed=2)
     (finding,) = report.findings
     assert finding.diagnosis.behaviour == words
 
@@ -126,7 +126,7 @@ def test_failures_of_unknown_cause_are_told_apart_by_what_they_need():
             return np.full_like(got, 17)
         return got
 
-    report = fuzz(backend, operators=["MaxPool-1"], max_examples=80, seed=1)
+    report = fuzz(backend, operators=["MaxPool-1"], max_examples=50, seed=2)
     needs = sorted(
         (f.vector.case.attributes.get("auto_pad", ""), f.result.dtype) for f in report.findings
     )
