@@ -12,7 +12,9 @@ passed on; an input with negative strides, which torch has not, is copied first.
 
 `backend` runs on the CPU; `torch:device=cuda` is one that moves inputs to that device and outputs
 back, and `torch:compile=true` one that compiles each call with torch.compile; with
-`torch:compile=true,shapes=dynamic` for any sizes, not for those of the call alone.
+`torch:compile=true,shapes=dynamic` for any sizes, not for those of the call alone. With
+`torch:quantized=true`, 8-bit data are those of quantised tensors, whose maxima torch computes by
+kernels of their own, without indices.
 """
 
 from __future__ import annotations
@@ -58,6 +60,9 @@ _ADAPTIVE = {
 }
 _OWN = "PyTorch"
 """Whose documents are torch's own: what it refuses of these, it refuses."""
+_QUANTIZED = {np.dtype(np.int8): torch.qint8, np.dtype(np.uint8): torch.quint8}
+_QUANTIZATION = (0.5, 3)
+"""Scale and zero point of quantised tensors: a maximum is one of the cells whatever they are."""
 _PLANE = 2
 """The axis from which on torch's indices count cells."""
 _NOT_TAKEN = re.compile("at most half of|equal to half of|not implemented for")
@@ -77,12 +82,13 @@ with warnings.catch_warnings():
 class Torch:
     """A backend on one device of torch ("cpu", "cuda", "cuda:1", "mps", ...), compiled or not.
 
-    What is compiled is for `shapes` that are static or dynamic.
+    What is compiled is for `shapes` that are static or dynamic. Tensors may be `quantized`.
     """
 
     device: str = "cpu"
     compile: bool = False
     shapes: str = "static"
+    quantized: bool = False
 
     def __post_init__(self) -> None:
         """Raise ValueError for an option that there is not."""
@@ -93,13 +99,16 @@ class Torch:
     ) -> Array | Outputs:
         """Compute one case with one call of torch; Unsupported says what it cannot express."""
         definition, own, gradient = forward_of(known_operator(operator, _OWN), inputs)
+        with_indices = gradient is None and not self.quantized
+        if self.quantized and not (definition.has_indices and own[0].dtype in _QUANTIZED):
+            raise Unsupported("quantised: maxima of int8 and uint8")
         if definition.publisher == _OWN:
-            name, given = own_call(definition, own, attributes, with_indices=gradient is None)
+            name, given = own_call(definition, own, attributes, with_indices=with_indices)
             if definition.scatters:
                 given["indices"] = self._tensor(own[1])
             function = getattr(functional, name)
             return _returned(self._computed(partial(function, **given), own[0], gradient))
-        pool, arguments = _translated(definition, own, attributes, with_indices=gradient is None)
+        pool, arguments = _translated(definition, own, attributes, with_indices=with_indices)
         try:
             return _returned(self._computed(partial(_call, pool, arguments), own[0], gradient))
         except RuntimeError as refusal:
@@ -127,6 +136,10 @@ class Torch:
     def _tensor(self, data: Array) -> torch.Tensor:
         """Return a tensor on the device; on the CPU it shares the memory of `data`."""
         tensor = tensor_of(data)
+        if self.quantized:
+            scale, zero = _QUANTIZATION
+            reals = (tensor.to(torch.float32) - zero) * scale
+            tensor = torch.quantize_per_tensor(reals, scale, zero, _QUANTIZED[data.dtype])
         return tensor if self.device == "cpu" else tensor.to(self.device)
 
 
@@ -201,7 +214,7 @@ def _returned(result: torch.Tensor | tuple[torch.Tensor, ...]) -> Array | Output
 
 def array_of(result: torch.Tensor) -> Array:
     """Return an array that shares the memory of a tensor, if that is on the CPU."""
-    result = result.cpu()
+    result = result.int_repr() if result.is_quantized else result.cpu()
     if result.dtype is torch.bfloat16:
         bits: Array = result.view(torch.int16).numpy()
         return bits.view(_BFLOAT16)

@@ -53,3 +53,16 @@ def test_a_type_that_torch_does_not_implement_is_unsupported(monkeypatch, error)
     monkeypatch.setitem(torch_backend._SLIDING, "average", (refuse,) * 3)
     with pytest.raises(NotImplementedError, match="not implemented for"):
         backend("AvgPool-1", [ROW], pooling([2], exclude_pad=True))
+
+
+def test_quantised_maxima_are_those_of_the_stored_integers():
+    """Whatever the scale and zero point of the tensors; averages round as no document says."""
+    quantised = torch_backend.Torch(quantized=True)
+    for dtype in (np.int8, np.uint8):
+        data = np.array([[[1, 7, 3, 5]]], dtype)
+        got = quantised("MaxPool-8", [data], pooling([2], strides=[2]))
+        assert (got.dtype, got.tolist()) == (data.dtype, [[[7, 5]]])
+        with pytest.raises(NotImplementedError, match="maxima of int8 and uint8"):
+            quantised("AvgPool-1", [data], pooling([2], exclude_pad=True))
+    with pytest.raises(NotImplementedError, match="maxima of int8 and uint8"):
+        quantised("MaxPool-1", [ROW], pooling([2]))
