@@ -137,9 +137,7 @@ class Torch:
         """Return a tensor on the device; on the CPU it shares the memory of `data`."""
         tensor = tensor_of(data)
         if self.quantized:
-            scale, zero = _QUANTIZATION
-            reals = (tensor.to(torch.float32) - zero) * scale
-            tensor = torch.quantize_per_tensor(reals, scale, zero, _QUANTIZED[data.dtype])
+            tensor = _quantised(tensor, _QUANTIZED[data.dtype])
         return tensor if self.device == "cpu" else tensor.to(self.device)
 
 
@@ -150,6 +148,14 @@ def tensor_of(data: Array) -> torch.Tensor:
     if data.dtype == _BFLOAT16:
         return torch.from_numpy(data.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(data)
+
+
+def _quantised(integers: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Return the quantised tensor that keeps some integers."""
+    scale, zero = _QUANTIZATION
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch 2.13 says that a later release has none
+        return torch.quantize_per_tensor((integers.float() - zero) * scale, scale, zero, dtype)
 
 
 backend = Torch()
