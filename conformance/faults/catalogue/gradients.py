@@ -27,6 +27,7 @@ from conformance.faults.wraps import OnOutputs
 from conformance.operators.pipeline import Gathered
 from conformance.reference.gradient import Shares, first_of_each
 from conformance.reference.norm_gradient import NormShares
+from conformance.reference.position import numbers_of
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
 
@@ -99,10 +100,7 @@ def _ties_doubled(shares: Shares, gathered: Gathered) -> Shares:
 
 def _places(shares: Shares, gathered: Gathered) -> npt.NDArray[np.int64]:
     """Return where cells are in gathered data: dilated axes have another order there."""
-    numbers: npt.NDArray[np.int64] = np.zeros((), np.int64)
-    for along, d in zip(gathered.positions, gathered.params.sizes, strict=True):
-        numbers = numbers[..., np.newaxis] * d + along
-    flat = numbers.ravel()
+    flat = numbers_of(gathered.positions, gathered.params.sizes).ravel()
     order = np.argsort(flat, kind="stable")
     places: npt.NDArray[np.int64] = order[np.searchsorted(flat[order], shares.cells)]
     return places
