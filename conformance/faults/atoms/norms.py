@@ -171,7 +171,7 @@ def every() -> Iterator[Fault]:
         if (power, root) != (_MAGNITUDES, _ROOT):
             said = root.words.format(f"the sum of {power.words}")
             yield Fault(f"norms are {said}", NORMS, {"reduce": computed(_norm, power, root)})
-    said = f"{IN_GRADIENT}norms are {_ROOT.words.format(f'the sum of {_MAGNITUDES.words}')}"
+    said = f"{IN_GRADIENT.words}norms are {_ROOT.words.format(f'the sum of {_MAGNITUDES.words}')}"
     yield from faults(f"{said} {{}}", GRADIENTS_OF_NORMS, "reduce", _gradient_of, _WEIGHTS)
     said = "what a cell gets is multiplied by p times its power, NaN if that is not finite"
     yield Fault(said, GRADIENTS_OF_NORMS, {"reduce": after(_times_powers)})
