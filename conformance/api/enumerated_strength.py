@@ -18,8 +18,8 @@ from conformance.cases.sweep.sweep_model import build, has_one_answer
 from conformance.dtypes import FLOATS8, name_of
 from conformance.errors import InvalidCase
 from conformance.executors import shared
+from conformance.faults.atoms import enumerated
 from conformance.faults.baseline import Baseline, PlantedFaults, outputs_or_none, right_operator
-from conformance.faults.enumerated import enumerated
 from conformance.faults.planted import FaultyOperator
 from conformance.operators import OPERATORS, vector_of
 from conformance.progress import Counts

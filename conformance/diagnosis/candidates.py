@@ -16,9 +16,8 @@ from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.reproduce import Observation, equal_numbers
 from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.substitutes import Instead
-from conformance.faults.atoms import KINDS
+from conformance.faults.atoms import KINDS, enumerated
 from conformance.faults.catalogue import CATALOGUE
-from conformance.faults.enumerated import enumerated
 from conformance.faults.fault import Fault, Together
 from conformance.operators import operator_named
 from conformance.operators.operator import Operator

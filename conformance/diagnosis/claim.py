@@ -115,7 +115,7 @@ def with_gradients(faults: Together) -> Together:
 def behaviour_of(faults: Together) -> str:
     """Return what faults do, in words: what gradients do as well is said once."""
     match [*faults]:
-        case [one, other] if other.summary == f"{IN_GRADIENT}{one.summary}":
+        case [one, other] if other.summary == f"{IN_GRADIENT.words}{one.summary}":
             return f"{one.summary}, in gradients too"
     return TOGETHER.join(fault.summary for fault in faults)
 

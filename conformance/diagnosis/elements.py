@@ -25,8 +25,9 @@ from conformance.cases.sweep.rules import rule_of
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.faults import conditions
+from conformance.faults.atoms.calls import NOUNS
 from conformance.operators import operator_named, under, windows
-from conformance.operators.attributes import Role
+from conformance.operators.attributes import NUMBERS, Role
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Pads, Plan, clip
 from conformance.reference.fold import fold
@@ -708,19 +709,8 @@ def _compared(test: _Test, one: str, other: str) -> Of:
 
 
 _MAY_BE_ABSENT: Mapping[Role, str] = {
-    "strides": "the strides are",
-    "dilations": "the dilations are",
-    "pads_begin": "the begin pads are",
-    "pads_end": "the end pads are",
-    "pads": "the pads are",
-    "auto_pad": "the padding mode is",
-    "rounding": "the rounding is",
-    "include_pad": "whether padding counts is",
-    "exponent": "the exponent is",
-    "index_axis": "the axis that indices start from is",
-    "index_type": "the type of indices is",
-    "storage_order": "the storage order is",
-    "channels_last": "the layout is",
+    role: f"the {noun} are" if role in NUMBERS else f"{noun} is"
+    for role, noun in {**NOUNS, "channels_last": "the layout"}.items()
 }
 """Attributes that may be left out, in words."""
 _OF_CASES: Mapping[str, Kind] = {

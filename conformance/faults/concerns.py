@@ -14,7 +14,6 @@ from conformance.operators.needs import (
     lacks,
     lacks_clause,
     pools,
-    takes,
 )
 from conformance.operators.operator import Operator
 
@@ -40,7 +39,6 @@ EVERY: Needs = ()
 WINDOWED: Needs = (has("kernel"),)
 STRIDED: Needs = (*WINDOWED, has("strides"))
 PADDED: Needs = (*WINDOWED, has("pads_begin"), has("pads_end"))
-ONE_LIST: Needs = (has("pads"),)
 MAY_LEAVE_REST: Needs = (lambda operator: not operator.leaves_no_rest,)
 ROUNDED: Needs = (*STRIDED, has("rounding"))
 AUTO_PADDED: Needs = (*STRIDED, has("auto_pad"))
@@ -67,22 +65,18 @@ SINGLE: Needs = (lambda operator: operator.takes_axes(1),)
 SEVERAL_AXES: Needs = (lambda operator: operator.axes[1] is None or operator.axes[1] > 1,)
 VOLUMETRIC: Needs = (lambda operator: operator.axes[1] is None or operator.axes[1] > 2,)
 APART: Needs = (lambda operator: not operator.pads_both_ends,)  # pads differ at the ends of an axis
-ANY_EXPONENT: Needs = (has("exponent"),)  # p is not fixed
 ODD_EXPONENTS: Needs = (_can_mean_odd_exponents,)
-DOUBLES: Needs = (takes("float64"),)
 ACTIVATED: Needs = (has("activation"),)
 ROUNDING_INTEGERS: Needs = (lambda operator: operator.rounds_integers,)  # averages of these
 ZERO_POINTS: Needs = (*ROUNDING_INTEGERS, has("input_zero_point"), has("output_zero_point"))
 SCALED: Needs = (*ZERO_POINTS, has("input_scale"), has("output_scale"))
 UNSCALED: Needs = (lacks("input_scale", "output_scale"),)
 ONE_ENCODING: Needs = (lacks("output_scale"),)
-QUANTISED: Needs = (has("input_scale"), has("input_zero_point"))
 UNRULED: Needs = (lambda operator: not operator.rules,)  # whatever is in its range is valid
 IN_LISTS: Needs = (lambda operator: not operator.convention.split,)  # no attribute for each axis
 SAYS_ROUNDING: Needs = (_has_words_for_rounding, lacks_clause("onnx-flags"))
 SAYS_TORCH: Needs = (can_mean("rounding", "ceil_torch"),)
 SAYS_CEIL: Needs = (can_mean("rounding", "ceil"),)
-SAYS_NAN: Needs = (has("nan"),)
 INDICES_OF_PLANES: Needs = (_counts_planes,)
 INDICES_OF_TENSORS: Needs = (lambda operator: not _counts_planes(operator),)
 GRADIENTS: Needs = (is_gradient,)

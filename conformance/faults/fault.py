@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from conformance.faults.concerns import EVERY
 from conformance.faults.conditions import Condition
@@ -17,7 +17,7 @@ from conformance.faults.known_bugs import KNOWN_BUGS
 from conformance.faults.wraps import OnData, OnOutputs, Refusing
 from conformance.operators import OPERATORS
 from conformance.operators.needs import (
-    UNPOOLINGS,
+    Need,
     Needs,
     all_of,
     is_gradient,
@@ -31,16 +31,40 @@ from conformance.operators.wraps import StepWrap
 
 STEPS = ("validate", *(step.name for step in fields(Pipeline)))
 """Every step a fault may replace, in the order they run."""
+
+
+class OwnCode(NamedTuple):
+    """Code that operators of one kind have of their own, where faults of others may be, too.
+
+    The operators meet `need`. A fault may be there that replaces no other than these `steps`, or
+    any step by one of these `wraps`; its summary and its name begin with `words` and `prefix`.
+    """
+
+    words: str
+    prefix: str
+    need: Need
+    steps: frozenset[str]
+    wraps: tuple[type, ...]
+
+
 BACKWARD = "backward-"
 """What the name of a fault of gradients begins with that operators have, too."""
-IN_GRADIENT = "in the gradient, "
-"""What its summary begins with."""
-IN_UNPOOLING = "in an unpooling, "
-"""What the summary of a fault of unpoolings begins with that other operators have, too."""
-_OF_GRADIENTS = {"validate", "resolve", "pads", "extent", "windows", "gather", "divide"}
-"""Steps that a gradient shares with its operator, in whatever code it has them."""
-_OF_UNPOOLINGS = {"validate", "resolve", "pads", "extent"}
-"""Steps that an unpooling has, too: its windows read no cell, and nothing is divided."""
+IN_GRADIENT = OwnCode(
+    "in the gradient, ",
+    BACKWARD,
+    is_gradient,
+    frozenset({"validate", "resolve", "pads", "extent", "windows", "gather", "divide"}),
+    (OnOutputs,),
+)
+# An unpooling has windows that read no cell, and divides nothing.
+IN_UNPOOLING = OwnCode(
+    "in an unpooling, ",
+    "unpool-",
+    is_unpooling,
+    frozenset({"validate", "resolve", "pads", "extent"}),
+    (OnData, OnOutputs, Refusing),
+)
+OWN_CODES = (IN_GRADIENT, IN_UNPOOLING)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,13 +112,8 @@ class Fault:
         return tuple(name for name, operator in OPERATORS.items() if self.concerns(operator))
 
     def concerns(self, operator: Operator) -> bool:
-        """Say whether an operator may have the fault.
-
-        A gradient is code of its own, and so is an unpooling: only faults of these concern them.
-        """
-        if operator.is_gradient and is_gradient not in self.needs:
-            return False
-        if operator.scatters and is_unpooling not in self.needs:
+        """Say whether an operator may have the fault: if it is code of its own, one of these."""
+        if any(code.need(operator) and code.need not in self.needs for code in OWN_CODES):
             return False
         return meets(operator, self.needs)
 
@@ -108,44 +127,29 @@ class Fault:
         summary, needs = f"{self.summary}{condition.words}", all_of(self.needs, condition.needs)
         return self.but(summary=summary, needs=needs, replaces=replaces, bug="")
 
+    def within(self, code: OwnCode) -> Fault | None:
+        """Return the same fault in other code; None if it is not shared, or in some such already.
+
+        What depends on earlier calls is not shared.
+        """
+        return _within(self, code)
+
     def in_gradients(self) -> Fault | None:
-        """Return the same fault of gradients; None for one of gradients, or of steps of their own.
-
-        What becomes of an output is theirs, too.
-        """
-        return _in_gradients(self)
-
-    def in_unpoolings(self) -> Fault | None:
-        """Return the same fault of unpoolings; None as above.
-
-        What data are read, what becomes of an output, and what is refused are theirs, too.
-        """
-        return _in_unpoolings(self)
+        """Return the same fault of gradients; None as above."""
+        return self.within(IN_GRADIENT)
 
 
 Together = tuple[Fault, ...]
 """Faults that are there at once."""
 
 
-def _is_of(fault: Fault, steps: set[str], *wraps: type) -> bool:
-    """Say whether operators of other code, which share some steps and wraps, may have a fault."""
-    shared = all(step in steps or isinstance(wrap, wraps) for step, wrap in fault.replaces.items())
-    is_of_others = is_gradient in fault.needs or is_unpooling in fault.needs
-    return shared and not is_of_others and not fault.remembers
-
-
 @cache
-def _in_gradients(fault: Fault) -> Fault | None:
-    if not _is_of(fault, _OF_GRADIENTS, OnOutputs):
+def _within(fault: Fault, code: OwnCode) -> Fault | None:
+    for step, wrap in fault.replaces.items():
+        if step not in code.steps and not isinstance(wrap, code.wraps):
+            return None
+    if fault.remembers or any(other.need in fault.needs for other in OWN_CODES):
         return None
-    name = f"{BACKWARD}{fault.name}" if fault.name else ""
-    needs = (*(need for need in fault.needs if need is not is_no_gradient), is_gradient)
-    return fault.but(name=name, summary=f"{IN_GRADIENT}{fault.summary}", needs=needs, bug="")
-
-
-@cache
-def _in_unpoolings(fault: Fault) -> Fault | None:
-    if not _is_of(fault, _OF_UNPOOLINGS, OnData, OnOutputs, Refusing):
-        return None
-    summary, needs = f"{IN_UNPOOLING}{fault.summary}", (*fault.needs, *UNPOOLINGS)
-    return fault.but(name="", summary=summary, needs=needs, bug="")
+    name = f"{code.prefix}{fault.name}" if fault.name else ""
+    needs = (*(need for need in fault.needs if need is not is_no_gradient), code.need)
+    return fault.but(name=name, summary=f"{code.words}{fault.summary}", needs=needs, bug="")

@@ -34,6 +34,11 @@ class OnOutputs:
         return lambda *given: np.array(self.change(right(*given)), order="C")
 
 
+def on_further(change: Callable[[Array], Array]) -> StepWrap:
+    """Change each output that the step `further` returns."""
+    return after(lambda right, *_: tuple(np.array(change(each), order="C") for each in right))
+
+
 @dataclass(frozen=True, eq=False)
 class OnData:
     """Let the step `gather` read changed data of the same shape."""

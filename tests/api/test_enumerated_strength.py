@@ -5,7 +5,7 @@ from support.fakes import pool, ramp, vector
 
 from conformance.api.enumerated_strength import SHAPES, enumerated_strength
 from conformance.cases.generate import generate
-from conformance.faults.enumerated import enumerated
+from conformance.faults.atoms import enumerated
 from conformance.operators import OPERATORS
 
 FLOORED = "rounding=floor taken as ceil"

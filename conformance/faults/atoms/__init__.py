@@ -9,8 +9,8 @@ fault that its atoms make; the catalogue has names for some of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from itertools import chain
 
 from conformance.faults.atoms import (
@@ -28,7 +28,8 @@ from conformance.faults.atoms import (
     windows,
     words,
 )
-from conformance.faults.fault import Fault
+from conformance.faults.fault import OWN_CODES, Fault
+from conformance.operators.operator import Operator
 
 KINDS = {
     "calls": (calls,),
@@ -46,6 +47,16 @@ KINDS = {
 def faults_of(kind: str) -> tuple[Fault, ...]:
     """Return every fault of a kind."""
     return tuple(chain(*(module.every() for module in KINDS[kind])))
+
+
+@lru_cache(maxsize=128)
+def enumerated(operator: Operator, kinds: Sequence[str] = tuple(KINDS)) -> tuple[Fault, ...]:
+    """Return every fault of some kinds that an operator may have, also in code of its own."""
+    every = [fault for kind in kinds for fault in faults_of(kind)]
+    for code in OWN_CODES:
+        if code.need(operator):
+            every += [twin for fault in every if (twin := fault.within(code))]
+    return tuple(fault for fault in every if fault.concerns(operator))
 
 
 @cache

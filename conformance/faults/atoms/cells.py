@@ -19,6 +19,7 @@ from conformance.operators.needs import AVERAGES
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Gathered, Windows, clip
 from conformance.operators.wraps import StepWrap, after, instead
+from conformance.reference.position import numbers_of
 from conformance.vector import Array
 
 _MOST_CELLS = 1 << 20
@@ -124,10 +125,9 @@ def _constant(value: float) -> Fill:
 
 def _in_memory(data: Array, beyond: list[tuple[int, int]]) -> Array:
     """Compute addresses of cells beyond an axis as those of cells inside it."""
-    address: Array = np.arange(prod(data.shape[:2])).reshape(*data.shape[:2])
-    for size, (begin, end) in zip(data.shape[2:], beyond, strict=True):
-        address = address[..., np.newaxis] * size + np.arange(-begin, size + end)
-    lying: Array = data.reshape(-1)[address % data.size]
+    axes = zip(data.shape, [(0, 0), (0, 0), *beyond], strict=True)
+    places = [np.arange(-begin, size + end) for size, (begin, end) in axes]
+    lying: Array = data.reshape(-1)[numbers_of(places, data.shape) % data.size]
     return lying
 
 

@@ -58,8 +58,8 @@ _COUNTS = (
         "the cells that it spans but those after the input", lambda w: (-_FAR, w.d), dilated=False
     ),
     Count("the cells of the input", lambda w: np.full_like(w.start, w.d)),
-    Count("1", lambda w: np.ones_like(w.start)),
 )
+_ONE = Count("1", lambda w: np.ones_like(w.start))
 _AXES = (
     EVERY_AXIS,
     FIRST_AXIS,
@@ -170,8 +170,9 @@ def _changing(change: Callable[[Divisor], Any]) -> StepWrap:
 def every() -> Iterator[Fault]:
     """Yield cells that count in divisors, and divisors that counts make."""
     multiplied = product(_COUNTS, _AXES, [_MULTIPLIED])
+    ones = product([_ONE], _AXES[1:], [_MULTIPLIED])  # of every axis, divisors are 1
     added = product(_COUNTS[:3], [EVERY_AXIS], [_ADDED, *_OF_ANOTHER_AXIS])
-    for count, axes, combined in (*multiplied, *added):
+    for count, axes, combined in (*multiplied, *ones, *added):
         said = f"{count.words}{axes.words}{combined.words}"
         wrap = _counting(count, axes, combined)
         yield Fault(f"the divisor of a window made from {said}", AVERAGES, {"divide": wrap})

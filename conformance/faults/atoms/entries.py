@@ -71,6 +71,7 @@ def _last_group(lanes: int) -> Callable[[Numbers, int], Any]:
     return of
 
 
+_MODULI = (2, 3, 4, 8, 16, 32, 64, 128, 256, 1 << 15, 1 << 16)
 _SOURCES: tuple[Source, ...] = (
     Source("the first", lambda i, _: i * 0),
     Source("the last", lambda i, n: i * 0 + n - 1),
@@ -79,11 +80,7 @@ _SOURCES: tuple[Source, ...] = (
     Source("those in reverse order", lambda i, n: n - 1 - i),
     Source("the first of each pair", lambda i, _: i // 2 * 2),
     Source("the other of each pair", lambda i, n: np.minimum(i ^ 1, n - 1)),
-    *family(
-        "that of its number modulo {}",
-        (2, 3, 4, 8, 16, 32, 64, 128, 256, 1 << 15, 1 << 16),
-        lambda count: lambda i, n: i % count % n,
-    ),
+    *family("that of its number modulo {}", _MODULI, lambda count: lambda i, n: i % count % n),
     *family("beyond whole groups of {} those of the last whole group", (4, 8, 16), _last_group),
 )
 
@@ -222,7 +219,11 @@ def _of_some() -> Iterator[Fault]:
         not_divided = partial(instead, _undivided)
         yield from faults("{} not divided", (*needs, *AVERAGES), "reduce", not_divided, masks)
         repeated = (
-            *(Atom(f"{what} beyond {n:,}", _first_ones(unit, n)) for n in _BOUNDS),
+            *(
+                Atom(f"{what} beyond {n:,}", _first_ones(unit, n))
+                for n in _BOUNDS
+                if unit not in _UNITS or n not in _MODULI  # those are numbers modulo n
+            ),
             *(Atom(f"{what} beyond groups of {n}", _last_written(unit, n)) for n in _GROUPS),
         )
         yield from faults("{} filled with earlier ones", needs, "reduce", OnOutputs, repeated)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import reduce as reduce_by
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -22,9 +22,10 @@ from conformance.operators.gradients import Gradient
 from conformance.operators.needs import GRADIENTS_OF_MAXIMA
 from conformance.operators.pipeline import Divisor, Gathered, outer
 from conformance.operators.windows import first_from
-from conformance.operators.wraps import StepWrap
+from conformance.operators.wraps import StepWrap, after
 from conformance.reference.gradient import Shares, first_of_each
 from conformance.reference.norm_gradient import NormShares
+from conformance.reference.position import numbers_of
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
 
@@ -123,30 +124,14 @@ def _counts_of(shares: Shares) -> npt.NDArray[np.int64]:
     return counts
 
 
-def _not_zero_last(shares: Shares) -> npt.NDArray[np.bool_]:
-    """Mark the last share of each cell that is not zero: what overwrites all others."""
-    rank = np.where(shares.values != 0, rank_of(shares), -1)
-    largest = np.full((len(rank), int(shares.cells.max(initial=0)) + 1), -1)
-    np.maximum.at(largest, (np.arange(len(rank))[:, np.newaxis], shares.cells), rank)
-    marks: npt.NDArray[np.bool_] = rank == largest[:, shares.cells]
+def _not_zero(shares: Shares, *, last: bool) -> npt.NDArray[np.bool_]:
+    """Mark the first or last share of each cell that is not zero: what overwrites all others."""
+    rank = rank_of(shares)
+    order = np.where(shares.values != 0, rank if last else rank.max(initial=0) - rank, -1)
+    largest = np.full((len(order), int(shares.cells.max(initial=0)) + 1), -1)
+    np.maximum.at(largest, (np.arange(len(order))[:, np.newaxis], shares.cells), order)
+    marks: npt.NDArray[np.bool_] = order == largest[:, shares.cells]
     return marks
-
-
-def _last_wins(shares: Shares, _gathered: Gathered) -> Shares:
-    """Leave each cell its last share that is not zero."""
-    return masked(shares, _not_zero_last(shares))
-
-
-def _first_wins(shares: Shares, gathered: Gathered) -> Shares:
-    """Leave each cell its first share that is not zero."""
-    backwards = replace(
-        shares,
-        values=shares.values[:, ::-1],
-        cells=shares.cells[::-1],
-        divisor=shares.divisor[..., ::-1],
-        undefined=None if shares.undefined is None else shares.undefined[:, ::-1],
-    )
-    return _last_wins(backwards, gathered)
 
 
 def shares_kept(is_kept: Callable[[Shares], npt.NDArray[np.bool_]]) -> Terms:
@@ -185,29 +170,19 @@ def _added_in(kind: str, wide: tuple[str, ...]) -> Terms:
     return change
 
 
-def _of_nothing(right: Callable[[Gathered, Divisor], Array]) -> Callable[..., Array]:
+def _of_nothing(result: Array, gathered: Gathered, _divisor: Divisor) -> Array:
     """Let windows without a cell give to a place that may be of another row or plane, or none."""
-
-    def reduce(gathered: Gathered, divisor: Divisor) -> Array:
-        result, sizes, windows = right(gathered, divisor), gathered.params.sizes, gathered.windows
-        none = outer(windows.inside(sizes)) == 0
-        places = reduce_by(
-            np.add.outer,
-            (
-                first_from(start, 0, apart) * prod(sizes[axis + 1 :])
-                for axis, (start, _, apart) in enumerate(windows.axes)
-            ),
-        )
-        planes = np.arange(prod(result.shape[:2]), dtype=np.int64)[:, np.newaxis] * prod(sizes)
-        at = (planes + places[none]).ravel()
-        gradient = widen(np.asarray(gathered.gradient_or_indices)).reshape(len(planes), -1)
-        given = gradient[:, none.ravel()].ravel()
-        flat = widen(result).ravel()
-        is_held = at < flat.size
-        np.add.at(flat, at[is_held], given[is_held])
-        return narrow(flat.reshape(result.shape), name_of(result.dtype))
-
-    return reduce
+    sizes, windows = gathered.params.sizes, gathered.windows
+    none = outer(windows.inside(sizes)) == 0
+    places = numbers_of([first_from(start, 0, n) for start, _, n in windows.axes], sizes)
+    planes = np.arange(prod(result.shape[:2]), dtype=np.int64)[:, np.newaxis] * prod(sizes)
+    at = (planes + places[none]).ravel()
+    gradient = widen(np.asarray(gathered.gradient_or_indices)).reshape(len(planes), -1)
+    given = gradient[:, none.ravel()].ravel()
+    flat = widen(result).ravel()
+    is_held = at < flat.size
+    np.add.at(flat, at[is_held], given[is_held])
+    return narrow(flat.reshape(result.shape), name_of(result.dtype))
 
 
 # Faults ------------------------------------------------------------------------------------------
@@ -228,12 +203,13 @@ def every() -> Iterator[Fault]:
     yield from faults(said, GRADIENTS, "reduce", lambda of: on_cells(of_floats(of)), NUMBERS)
     yield from faults("{}", GRADIENTS, "reduce", with_terms, _terms())
     said = "windows without a cell give to the place in memory of their first tap from 0 on"
-    yield Fault(said, GRADIENTS_OF_MAXIMA, {"reduce": _of_nothing})
+    yield Fault(said, GRADIENTS_OF_MAXIMA, {"reduce": after(_of_nothing)})
 
 
 def _terms() -> Iterator[Atom[Terms]]:
-    yield Atom("a cell gets what its last window gives alone", _last_wins)
-    yield Atom("a cell gets what its first window gives alone", _first_wins)
+    for end in ("last", "first"):
+        kept = shares_kept(partial(_not_zero, last=end == "last"))
+        yield Atom(f"a cell gets what its {end} window gives alone", kept)
     for most in (2, 3, 4, 8):
         kept = shares_kept(lambda shares, n=most: rank_of(shares) < n)  # type: ignore[misc]
         yield Atom(f"a cell gets what its first {most} windows give alone", kept)

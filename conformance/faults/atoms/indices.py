@@ -25,7 +25,7 @@ from conformance.faults.atoms.numbers import (
 )
 from conformance.faults.concerns import INDEXED
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import gathering
+from conformance.faults.wraps import gathering, on_further
 from conformance.operators import pipeline as steps
 from conformance.operators.indices import ChosenIndex
 from conformance.operators.params import Params
@@ -310,11 +310,6 @@ def numbered(number: Number) -> StepWrap:
     return instead(further)
 
 
-def _changed(change: Change) -> StepWrap:
-    """Change the indices."""
-    return after(lambda right, *_: tuple(np.array(change(each), order="C") for each in right))
-
-
 def _where(index: int, holds: Callable[[Array], Any]) -> StepWrap:
     """Return an index for the maxima of some kind."""
 
@@ -373,11 +368,11 @@ def every() -> Iterator[Fault]:
     said = "indices made from the position {}"
     yield from faults(said, INDEXED, "further", numbered, _NUMBERED)
     yield from faults("indices are {}", INDEXED, "further", gathering, _ATTRIBUTES)
-    yield from faults("{}", INDEXED, "further", _changed, other_layouts("the indices"))
+    yield from faults("{}", INDEXED, "further", on_further, other_layouts("the indices"))
     others = other_entries("the indices", "returned")
-    yield from faults("{}", INDEXED, "further", _changed, others)
+    yield from faults("{}", INDEXED, "further", on_further, others)
     ones = (Atom[Change]("one less", lambda a: a - 1), Atom[Change]("one more", lambda a: a + 1))
-    yield from faults("indices are {}", INDEXED, "further", _changed, ones)
+    yield from faults("indices are {}", INDEXED, "further", on_further, ones)
     for index in (-1, 0):
         said = f"the index {index} where the maximum is {{}}"
         yield from faults(said, INDEXED, "further", partial(_where, index), _KINDS)
@@ -390,4 +385,4 @@ def every() -> Iterator[Fault]:
         (*kinds, *floats),
         lambda kind: lambda indices: indices.astype(dtype_of(kind)).astype(indices.dtype),
     )
-    yield from faults("indices are {}", INDEXED, "further", _changed, changes)
+    yield from faults("indices are {}", INDEXED, "further", on_further, changes)

@@ -12,7 +12,7 @@ from conformance.dtypes import dtype_of, name_of
 from conformance.faults.atoms import lists
 from conformance.faults.atoms.atom import Atom, faults
 from conformance.faults.atoms.gradients import type_of, with_terms
-from conformance.faults.atoms.window_cells import Reduce, Taps, computed
+from conformance.faults.atoms.window_cells import Taps, computed
 from conformance.faults.concerns import NORMS
 from conformance.faults.fault import IN_GRADIENT, Fault
 from conformance.faults.wraps import resolving
@@ -20,7 +20,7 @@ from conformance.operators import pipeline as steps
 from conformance.operators.needs import GRADIENTS_OF_NORMS
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
-from conformance.operators.wraps import StepWrap
+from conformance.operators.wraps import StepWrap, after
 from conformance.reference.gradient import Shares
 from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
@@ -151,17 +151,12 @@ def _gradient_of(weight: Weight) -> StepWrap:
     return with_terms(change)
 
 
-def _times_powers(right: Reduce) -> Reduce:
+def _times_powers(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
     """Multiply what each cell gets by p times its power: nothing times infinity is NaN."""
-
-    def reduce(gathered: Gathered, divisor: Divisor) -> Array:
-        values = right(gathered, divisor)
-        p = gathered.params.exponent
-        powers = p * np.abs(widen(gathered.data)) ** (p - 1)
-        is_finite = np.isfinite(widen(narrow(powers, name_of(values.dtype))))
-        return np.where(is_finite, values, values.dtype.type(np.nan))
-
-    return reduce
+    p = gathered.params.exponent
+    powers = p * np.abs(widen(gathered.data)) ** (p - 1)
+    is_finite = np.isfinite(widen(narrow(powers, name_of(right.dtype))))
+    return np.where(is_finite, right, right.dtype.type(np.nan))
 
 
 # Faults ------------------------------------------------------------------------------------------
@@ -176,10 +171,10 @@ def every() -> Iterator[Fault]:
         if (power, root) != (_MAGNITUDES, _ROOT):
             said = root.words.format(f"the sum of {power.words}")
             yield Fault(f"norms are {said}", NORMS, {"reduce": computed(_norm, power, root)})
-    said = f"{IN_GRADIENT}norms are {_ROOT.words.format(f'the sum of {_MAGNITUDES.words}')}"
+    said = f"{IN_GRADIENT.words}norms are {_ROOT.words.format(f'the sum of {_MAGNITUDES.words}')}"
     yield from faults(f"{said} {{}}", GRADIENTS_OF_NORMS, "reduce", _gradient_of, _WEIGHTS)
     said = "what a cell gets is multiplied by p times its power, NaN if that is not finite"
-    yield Fault(said, GRADIENTS_OF_NORMS, {"reduce": _times_powers})
+    yield Fault(said, GRADIENTS_OF_NORMS, {"reduce": after(_times_powers)})
     for kind in ("float16", "bfloat16", "float32"):
         said = f"powers and their sums are kept in {kind}"
         yield Fault(said, NORMS, {"reduce": computed(_kept_in, kind)})

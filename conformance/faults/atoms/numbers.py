@@ -91,15 +91,15 @@ def rounded_to(kind: str) -> Number:
 
 def _rounded_to_bits(bits: int) -> Number:
     """Round significands to so many bits."""
-    return Number(f"rounded to {bits} bits", lambda v, _: _to_bits(v, bits, np.rint))
+    return Number(f"rounded to {bits} bits", lambda v, _: to_bits(v, bits, np.rint))
 
 
 def cut_off_to(bits: int) -> Number:
     """Cut significands off to so many bits."""
-    return Number(f"cut off to {bits} bits", lambda v, _: _to_bits(v, bits, np.trunc))
+    return Number(f"cut off to {bits} bits", lambda v, _: to_bits(v, bits, np.trunc))
 
 
-def _to_bits(values: Doubles, bits: int, whole: Callable[[Doubles], Doubles]) -> Doubles:
+def to_bits(values: Doubles, bits: int, whole: Callable[[Doubles], Doubles]) -> Doubles:
     """Make significands of so many bits, which are then `whole` numbers."""
     significand, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
     made: Doubles = np.ldexp(whole(np.ldexp(significand, bits)), exponent - bits)
@@ -314,7 +314,7 @@ def _added_to_second(wide: Doubles, _fmt: FloatFormat) -> Doubles:
 
 
 def _cut_off_results(taps: Taps) -> Doubles:
-    return _to_bits(taps.divided(taps.sums), taps.fmt.precision, np.trunc)
+    return to_bits(taps.divided(taps.sums), taps.fmt.precision, np.trunc)
 
 
 # Faults ------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -77,40 +78,32 @@ def _numbers_of_kept(comparison: Comparison) -> StepWrap:
         gathered = cells.gathered
         if not is_float(gathered.data) or not is_small(gathered):
             return cells.at(cells.positions)
-        windows = in_doubles(gathered)
-        kept, taps = first_of(windows), np.zeros(windows.cells.shape[:2], np.int64)
+        plane = gathered.data.shape[2:]
+        counted = np.arange(prod(plane)).reshape(1, 1, *plane)
+        windows, numbers = in_doubles(gathered), cells_of(counted, gathered.lo, gathered.hi).cells
+        kept, number_kept = first_of(windows), numbers[..., 0]
         for tap in range(windows.cells.shape[2]):
             cell = windows.cells[:, :, tap]
             takes = windows.is_cell[:, tap] & comparison(kept, cell)
-            kept, taps = np.where(takes, cell, kept), np.where(takes, tap, taps)
-        axes = [*zip(gathered.lo, gathered.hi, gathered.positions, strict=True)]
-        widths = [max(1, int((hi - lo).max(initial=1))) for lo, hi, _ in axes]
-        places = np.unravel_index(taps.reshape(windows.shape), widths)
-        starts = np.meshgrid(*(lo for lo, _, _ in axes), indexing="ij")
-        return cells.at(
-            [
-                positions[np.minimum(start + place, len(positions) - 1)]
-                for (_, _, positions), start, place in zip(axes, starts, places, strict=True)
-            ]
-        )
+            kept = np.where(takes, cell, kept)
+            number_kept = np.where(takes, numbers[..., tap], number_kept)
+        # Flat: of arrays whose last axis is 1, numpy 2.4 unravels those above 8192 numbers wrongly.
+        axes = zip(gathered.positions, np.unravel_index(number_kept.ravel(), plane), strict=True)
+        return cells.at([at[places].reshape(windows.shape) for at, places in axes])
 
     return numbered(number)
 
 
-def _kept_of_columns(
-    comparison: Comparison, reduce: Reduce, gathered: Gathered, divisor: Divisor
-) -> Array:
+def _kept_of_columns(comparison: Comparison, taps: Taps) -> Doubles:
     """Fold the cells of each window along the first axes, and what that gives along the last."""
-    if gathered.data.dtype.kind in "iu" or not is_small(gathered):
-        return reduce(gathered, divisor)
-    (*rows_lo, lo), (*rows_hi, hi) = gathered.lo, gathered.hi
-    column = np.arange(gathered.data.shape[-1])
-    data = widen(gathered.data)
+    data = widen(taps.gathered.data)
+    (*rows_lo, lo), (*rows_hi, hi) = taps.gathered.lo, taps.gathered.hi
+    column = np.arange(data.shape[-1])
     columns = cells_of(data, (*rows_lo, column), (*rows_hi, column + 1))
     data = _from_first(columns, comparison)
     rows = [np.arange(n) for n in data.shape[2:-1]]
     windows = cells_of(data, (*rows, lo), (*(row + 1 for row in rows), hi))
-    return narrow(_from_first(windows, comparison), name_of(gathered.data.dtype))
+    return _from_first(windows, comparison)
 
 
 def _compared_as(
@@ -125,7 +118,7 @@ def _compared_as(
     return reduce(replace(gathered, data=bits), divisor).view(data.dtype)
 
 
-def differences(cells: Array, lo: Array, hi: Array) -> Array:
+def _differences(cells: Array, lo: Array, hi: Array) -> Array:
     """Return the differences of running sums at both ends of windows."""
     running = np.zeros((len(cells) + 1, *cells.shape[1:]), cells.dtype)
     np.cumsum(cells, axis=0, dtype=cells.dtype, out=running[1:])
@@ -142,7 +135,7 @@ def _slid(cells: Array, lo: Array, hi: Array) -> Array:
         counts.append(len(terms))
     index, signs = np.array(terms, np.int64).reshape(-1, 2).T
     signed = cells[index] * signs.astype(cells.dtype).reshape(-1, *[1] * (cells.ndim - 1))
-    return differences(signed, np.zeros_like(lo), np.array(counts))
+    return _differences(signed, np.zeros_like(lo), np.array(counts))
 
 
 def _added(cells: Array, lo: Array, hi: Array) -> Array:
@@ -154,7 +147,7 @@ Way = Callable[[Array, Array, Array], Array]
 """The sums of windows lo:hi of cells that lie along the first axis, from cells, lo and hi."""
 
 
-def summed(way: Way, axes: slice, kind_of: Callable[[str], str]) -> StepWrap:
+def _summed(way: Way, axes: slice, kind_of: Callable[[str], str]) -> StepWrap:
     """Take sums along some axes in an unsound way, along the others as they should be.
 
     They are kept in the type that `kind_of` returns for an element type.
@@ -296,7 +289,7 @@ def every() -> Iterator[Fault]:
     yield from faults("{}", MAXIMUM, "reduce", partial(computed, _kept), _COMPARISONS)
     said = "{}, down each column and then from column to column"
     needs = (*MAXIMUM, *SEVERAL_AXES)
-    yield from faults(said, needs, "reduce", partial(instead, _kept_of_columns), _COMPARISONS)
+    yield from faults(said, needs, "reduce", partial(computed, _kept_of_columns), _COMPARISONS)
     for each in _COMPARISONS:
         replaces = {"reduce": computed(_kept, each.of), "further": _numbers_of_kept(each.of)}
         yield Fault(f"{each.words}, for values and indices", INDEXED, replaces)
@@ -312,10 +305,10 @@ def every() -> Iterator[Fault]:
     said = "a maximum starts from the first cell of its plane"
     yield Fault(said, MAXIMUM, {"reduce": instead(_from_first_of_plane)})
     every_axis = Axes(" along every axis", slice(None))
-    ways = (Atom("differences of running sums", differences), Atom("slid", _slid))
+    ways = (Atom("differences of running sums", _differences), Atom("slid", _slid))
     for axes, kind, way in product((LAST_AXIS, FIRST_AXIS, every_axis), _KINDS_OF_SUMS, ways):
         said = f"sums are {way.words}{axes.words}, in {kind.words}"
-        yield Fault(said, AVERAGES, {"reduce": summed(way.of, axes.of, kind.of)})
+        yield Fault(said, AVERAGES, {"reduce": _summed(way.of, axes.of, kind.of)})
     yield from _of_kinds()
 
 

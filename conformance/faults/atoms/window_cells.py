@@ -62,7 +62,7 @@ def cells_of(data: Array, first: Sequence[Array], stop: Sequence[Array]) -> Wind
 
 
 def padded_window_cells(gathered: Gathered) -> WindowCells:
-    """Return the cells of windows, those outside of the input too."""
+    """Return the cells of windows as doubles, those outside of the input too."""
     along = []
     axes = zip(gathered.windows.axes, gathered.params.sizes, gathered.positions, strict=True)
     for (start, stop, n), d, positions in axes:
@@ -72,7 +72,7 @@ def padded_window_cells(gathered: Gathered) -> WindowCells:
         known = positions < d
         place[positions[known]] = np.flatnonzero(known)
         along.append((place[np.where(inside, cells, 0)], inside))
-    return _window_cells(gathered.data, along)
+    return _window_cells(widen(gathered.data), along)
 
 
 def _window_cells(

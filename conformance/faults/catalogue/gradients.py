@@ -22,20 +22,16 @@ from conformance.faults.atoms.gradients import (
 )
 from conformance.faults.atoms.layouts import transposed_if_square
 from conformance.faults.atoms.numbers import OF_TENSOR, in_doubles
+from conformance.faults.catalogue.outputs import returned
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import OnOutputs
 from conformance.operators.pipeline import Gathered
 from conformance.reference.gradient import Shares, first_of_each
 from conformance.reference.norm_gradient import NormShares
+from conformance.reference.position import numbers_of
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
 
 # The gradient of the data ------------------------------------------------------------------------
-
-
-def _result(change: Callable[[Array], Array]) -> Fault:
-    """Return a changed gradient of the data."""
-    return Fault.of(reduce=OnOutputs(change))
 
 
 def _beyond_blocks(shape: tuple[int, ...]) -> Any:
@@ -52,10 +48,10 @@ def _nan_everywhere(right: Array) -> Array:
 
 
 _RESULTS = {
-    "gradient-doubled": _result(in_doubles(lambda wide: 2 * wide)),
-    "gradient-mean-of-batch": _result(in_doubles(lambda wide: wide / len(wide))),
-    "gradient-nan-spreads": _result(_nan_everywhere),
-    "gradient-transposed": _result(transposed_if_square),
+    "gradient-doubled": returned(in_doubles(lambda wide: 2 * wide)),
+    "gradient-mean-of-batch": returned(in_doubles(lambda wide: wide / len(wide))),
+    "gradient-nan-spreads": returned(_nan_everywhere),
+    "gradient-transposed": returned(transposed_if_square),
     "gradient-last-column-lost": Fault.of(
         reduce=unwritten(mask_of(COLUMN, lambda n, count: n == count - 1))
     ),
@@ -99,10 +95,7 @@ def _ties_doubled(shares: Shares, gathered: Gathered) -> Shares:
 
 def _places(shares: Shares, gathered: Gathered) -> npt.NDArray[np.int64]:
     """Return where cells are in gathered data: dilated axes have another order there."""
-    numbers: npt.NDArray[np.int64] = np.zeros((), np.int64)
-    for along, d in zip(gathered.positions, gathered.params.sizes, strict=True):
-        numbers = numbers[..., np.newaxis] * d + along
-    flat = numbers.ravel()
+    flat = numbers_of(gathered.positions, gathered.params.sizes).ravel()
     order = np.argsort(flat, kind="stable")
     places: npt.NDArray[np.int64] = order[np.searchsorted(flat[order], shares.cells)]
     return places

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from math import frexp, isinf, ldexp
+from math import isinf
 from typing import Any
 
 import numpy as np
 
+from conformance.faults.atoms.numbers import to_bits
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import gathering
 from conformance.operators.params import Params
@@ -42,11 +43,10 @@ def _cut_off(sums: Ints, n: Ints) -> Ints:
     return rounded
 
 
-def _wrapped(numbers: Ints, bits: int, *, signed: bool = True) -> Ints:
-    """Return numbers as a type of so many bits holds them."""
+def _wrapped(numbers: Any, bits: int, *, signed: bool = True) -> Any:
+    """Return whole numbers as a type of so many bits holds them."""
     below = 1 << bits - 1 if signed else 0
-    wrapped: Ints = (numbers + below) % (1 << bits) - below
-    return wrapped
+    return (numbers + below) % (1 << bits) - below
 
 
 def _of_sums(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
@@ -154,19 +154,13 @@ def _encoded(step: str = "reduce", **wrong: Callable[[Params], Any]) -> Fault:
     return Fault.of(**{step: gathering(other)})
 
 
-def _signed(byte: int) -> int:
-    return (byte + 128) % 256 - 128
-
-
 def _power_of_two(ratio: float) -> float:
     power: float = 2.0 ** round(np.log2(ratio))
     return power
 
 
 def _in_8_bits(ratio: float) -> float:
-    """Return a number rounded to so many bits of its significand."""
-    significand, exponent = frexp(ratio)
-    return ldexp(round(ldexp(significand, 8)), exponent - 8)
+    return float(to_bits(np.array(ratio), 8, np.rint))
 
 
 def _with_ratio(of: Callable[[float], float]) -> Callable[[Params], float]:
@@ -178,8 +172,8 @@ _ENCODINGS = {
     "integers-input-zero-point-forgotten": _encoded(input_zero_point=lambda _: 0),
     "integers-output-zero-point-forgotten": _encoded(output_zero_point=lambda _: 0),
     "integers-zero-point-as-signed": _encoded(
-        input_zero_point=lambda points: _signed(points.input_zero_point),
-        output_zero_point=lambda points: _signed(points.output_zero_point),
+        input_zero_point=lambda points: _wrapped(points.input_zero_point, 8),
+        output_zero_point=lambda points: _wrapped(points.output_zero_point, 8),
     ),
     "integers-zero-points-swapped": _encoded(
         input_zero_point=lambda points: points.output_zero_point,

@@ -25,7 +25,7 @@ from conformance.faults.atoms.numbers import Change, in_doubles
 from conformance.faults.call import Call
 from conformance.faults.concerns import GRADIENTS
 from conformance.faults.fault import BACKWARD, Fault
-from conformance.faults.wraps import OnOutputs
+from conformance.faults.wraps import OnOutputs, on_further
 from conformance.operators import pipeline as steps
 from conformance.operators.call_convention import CallConvention
 from conformance.operators.params import Params
@@ -37,14 +37,9 @@ from conformance.vector import Array
 # Where outputs are written, and further ones -----------------------------------------------------
 
 
-def _returned(change: Change) -> Fault:
+def returned(change: Change) -> Fault:
     """Return a changed first output."""
     return Fault.of(reduce=OnOutputs(change))
-
-
-def _further(change: Change) -> Fault:
-    """Return changed outputs after the first."""
-    return Fault.of(further=after(lambda right, *_: tuple(map(change, right))))
 
 
 def _of_first_window(right: Array) -> Array:
@@ -78,7 +73,7 @@ def _merged(axis: int, merge: Callable[..., Array]) -> Fault:
             return right
         return np.broadcast_to(merge(right, axis=axis, keepdims=True), right.shape).copy()
 
-    return _returned(in_doubles(change))
+    return returned(in_doubles(change))
 
 
 # The entry of the axis before the last is found as number / length of the last.
@@ -93,7 +88,7 @@ def _found_by(quotient: Quotient, unit: Unit = CELL_OF_PLANE) -> Fault:
         before_last = quotient(numbers, width).astype(np.int64)
         return np.clip(before_last, 0, prod(lengths[:-1]) - 1) * width + numbers % width
 
-    return _returned(taken_by(unit, source))
+    return returned(taken_by(unit, source))
 
 
 def _by_reciprocal(numbers: Numbers, width: int) -> Any:
@@ -118,17 +113,19 @@ def _over_two_axes(_reduce: object, gathered: Gathered, _divisor: Divisor) -> Ar
 
 
 _WRITTEN = {
-    "output-axes-reversed": _returned(
+    "output-axes-reversed": returned(
         lambda right: np.transpose(right, (0, 1, *range(right.ndim - 1, 1, -1)))
     ),
-    "output-float32": _returned(lambda right: right.astype(np.float32)),
-    "output-float64": _returned(lambda right: right.astype(np.float64)),
-    "output-negated": _returned(np.abs),
-    "kernel-one-unwritten": _returned(np.zeros_like),
-    "whole-axes-dropped": _returned(lambda right: right.reshape(right.shape[:2])),
-    "further-outputs-zero": _further(np.zeros_like),
-    "further-outputs-of-first-window": _further(_of_first_window),
-    "further-outputs-one-more": _further(lambda right: right + right.dtype.type(1)),
+    "output-float32": returned(lambda right: right.astype(np.float32)),
+    "output-float64": returned(lambda right: right.astype(np.float64)),
+    "output-negated": returned(np.abs),
+    "kernel-one-unwritten": returned(np.zeros_like),
+    "whole-axes-dropped": returned(lambda right: right.reshape(right.shape[:2])),
+    "further-outputs-zero": Fault.of(further=on_further(np.zeros_like)),
+    "further-outputs-of-first-window": Fault.of(further=on_further(_of_first_window)),
+    "further-outputs-one-more": Fault.of(
+        further=on_further(lambda right: right + right.dtype.type(1))
+    ),
     "further-outputs-reversed": Fault.of(further=after(lambda right, *_: right[::-1])),
     "whole-last-two-of-all-axes": Fault.of(reduce=instead(_over_two_axes)),
     "whole-batch-maximum": _merged(0, np.max),

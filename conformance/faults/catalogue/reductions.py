@@ -32,7 +32,7 @@ from conformance.faults.atoms.numbers import (
     on_cells,
     range_of,
 )
-from conformance.faults.atoms.reductions import differences, first_of, summed, unless_smaller
+from conformance.faults.atoms.reductions import first_of, unless_smaller
 from conformance.faults.atoms.window_cells import (
     Reduce,
     cells_of,
@@ -75,7 +75,7 @@ def _clipped_at_padding(reduce: Reduce, gathered: Gathered, divisor: Divisor) ->
     """Take the maximum of zero and the running sum at every cell of the padding."""
     if not is_float(gathered.data):
         return reduce(gathered, divisor)
-    taps = padded_window_cells(replace(gathered, data=widen(gathered.data)))
+    taps = padded_window_cells(gathered)
     sums = np.zeros(taps.cells.shape[:2])
     for tap in range(taps.cells.shape[2]):
         added = sums + taps.cells[:, :, tap]
@@ -94,9 +94,6 @@ def _norm_scaled_by(span: Span, _reduce: Reduce, gathered: Gathered, _divisor: D
 
 _SUMS = {
     **{f"sums-in-{kind}": Fault.of(reduce=instead(_added_in, kind)) for kind in FLOATS8},
-    "prefix-sums-of-float64-in-float32": Fault.of(
-        reduce=summed(differences, slice(None), lambda _: "float32")
-    ),
     "zero-times-infinity": Fault.of(reduce=instead(_matrix_product)),
     "sum-clipped-at-padding": Fault.of(reduce=instead(_clipped_at_padding)),
     "norm-scaled-by-tensor": Fault.of(reduce=instead(_norm_scaled_by, OF_TENSOR)),
@@ -140,7 +137,7 @@ def _later_wins_over_padding(reduce: Reduce, gathered: Gathered, divisor: Diviso
     """Keep a cell if it is larger than the next, with a cell of -inf for each of the padding."""
     if not is_float(gathered.data) or not np.isnan(widen(gathered.data)).any():
         return reduce(gathered, divisor)
-    taps = padded_window_cells(replace(gathered, data=widen(gathered.data)))
+    taps = padded_window_cells(gathered)
     values = np.full(taps.cells.shape[:2], -np.inf)
     for tap in range(taps.cells.shape[2]):
         cell = np.where(taps.is_cell[:, tap], taps.cells[:, :, tap], -np.inf)

@@ -22,7 +22,7 @@ from conformance.dtypes import FLOATS, INTEGERS
 from conformance.faults import concerns
 from conformance.faults.atoms import by_words
 from conformance.faults.conditions import CONDITIONS
-from conformance.faults.fault import BACKWARD, IN_GRADIENT, IN_UNPOOLING, Fault
+from conformance.faults.fault import BACKWARD, IN_GRADIENT, OWN_CODES, Fault
 from conformance.operators import needs as of_clauses
 from conformance.operators.attributes import Role
 from conformance.operators.needs import Needs, all_of, has, takes
@@ -38,8 +38,6 @@ _NEEDS: dict[str, Needs] = {
         if isinstance(each, tuple)
     },
 }
-_TWINS = {IN_GRADIENT: Fault.in_gradients, IN_UNPOOLING: Fault.in_unpoolings}
-"""What words of operators with code of their own begin with, and the fault of these."""
 
 
 def named(by_hand: Mapping[str, Fault]) -> Iterator[tuple[str, Fault]]:
@@ -56,7 +54,7 @@ def named(by_hand: Mapping[str, Fault]) -> Iterator[tuple[str, Fault]]:
         if name in by_hand:
             fault = _saying(words, by_hand[name])
         else:
-            fault = _of_words(words or f"{IN_GRADIENT}{name.removeprefix(BACKWARD)}", known)
+            fault = _of_words(words or f"{IN_GRADIENT.words}{name.removeprefix(BACKWARD)}", known)
         needed = all_of(fault.needs, *(_NEEDS[each] for each in needs.split()))
         names[name] = fault.but(needs=needed, bug=bug)
         yield name, names[name]
@@ -73,9 +71,9 @@ def _saying(words: str, fault: Fault) -> Fault:
 def _of_words(words: str, known: Mapping[str, Fault]) -> Fault:
     if words in known:
         return known[words]
-    for start, twin in _TWINS.items():
-        if words.startswith(start):
-            fault = twin(_of_words(words.removeprefix(start), known))
+    for code in OWN_CODES:
+        if words.startswith(code.words):
+            fault = _of_words(words.removeprefix(code.words), known).within(code)
             assert fault is not None, words
             return fault
     for condition in CONDITIONS:

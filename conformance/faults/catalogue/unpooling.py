@@ -15,12 +15,14 @@ import numpy.typing as npt
 
 from conformance.faults.atoms.entries import COLUMN, mask_of, unwritten
 from conformance.faults.atoms.lists import PADS, computed, read, whole
+from conformance.faults.atoms.window_cells import Reduce
 from conformance.faults.call import Call
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import OnData, Refusing
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, inferred_extent
 from conformance.operators.wraps import after, before, instead
+from conformance.reference.position import numbers_of
 from conformance.vector import Array
 
 Ints = npt.NDArray[np.int64]
@@ -87,12 +89,10 @@ def _into_first_channel(gathered: Gathered) -> Ints:
 
 def _first_of_windows(gathered: Gathered) -> Ints:
     """Return the place of the first cell of each window, (N, C, d1..dr)."""
-    params, places = gathered.params, np.zeros((), np.int64)
-    axes = zip(params.sizes, gathered.extent, params.strides, params.pads_begin, strict=True)
-    for d, o, s, begin in axes:
-        first = np.clip(np.arange(d) * s - begin, 0, o - 1)
-        places = np.add.outer(places * o, first)
-    return _of_planes(gathered) + places
+    params, extent = gathered.params, gathered.extent
+    axes = zip(params.sizes, extent, params.strides, params.pads_begin, strict=True)
+    first = [np.clip(np.arange(d) * s - begin, 0, o - 1) for d, o, s, begin in axes]
+    return _of_planes(gathered) + numbers_of(first, extent)
 
 
 def _column_major(gathered: Gathered) -> Ints:
@@ -159,16 +159,18 @@ def _without_index_0(gathered: Gathered, divisor: Divisor) -> tuple[Gathered, Di
 
 def _filled(value: float) -> Fault:
     """Put a value where no cell goes."""
-    return Fault.of(reduce=lambda right: _filling(right, lambda result: result.dtype.type(value)))
+    return Fault.of(reduce=instead(_filling, lambda result: result.dtype.type(value)))
 
 
-def _not_cleared(right: Callable[..., Array]) -> Callable[..., Array]:
+def _not_cleared(right: Reduce) -> Reduce:
     """Leave what the call before left, if its output has the same shape."""
     left: dict[Any, Array] = {}
-    fill = _filling(right, lambda result: left.get((result.shape, result.dtype), result))
+
+    def kept(result: Array) -> Array:
+        return left.get((result.shape, result.dtype), result)
 
     def unpooled(gathered: Gathered, divisor: Divisor) -> Array:
-        result = fill(gathered, divisor)
+        result = _filling(kept, right, gathered, divisor)
         left[result.shape, result.dtype] = result.copy()
         return result
 
@@ -176,16 +178,12 @@ def _not_cleared(right: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _filling(
-    right: Callable[..., Array], filler: Callable[[Array], Any]
-) -> Callable[[Gathered, Divisor], Array]:
+    filler: Callable[[Array], Any], right: Reduce, gathered: Gathered, divisor: Divisor
+) -> Array:
     """Put what `filler` makes of the right output where no cell goes."""
-
-    def filled(gathered: Gathered, divisor: Divisor) -> Array:
-        ones = replace(gathered, data=np.ones_like(gathered.data))
-        result = right(gathered, divisor)
-        return np.where(right(ones, divisor) == 0, filler(result), result)
-
-    return filled
+    ones = replace(gathered, data=np.ones_like(gathered.data))
+    result = right(gathered, divisor)
+    return np.where(right(ones, divisor) == 0, filler(result), result)
 
 
 def _repeats(gathered: Gathered, _divisor: Divisor) -> bool:
