@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +58,15 @@ def position_of_maximum(
 
 def _comparable(data: Array) -> Array:
     return data if data.dtype.kind in "iu" else widen(data)
+
+
+def positions_of(
+    numbers: Positions, sizes: Sequence[int], order: Literal["C", "F"] = "C"
+) -> list[Positions]:
+    """Return the position on each axis of the cells of a grid, from their numbers."""
+    # Flat: of more than 8,192 numbers whose last axis is 1, numpy 2.4.6 returns wrong positions.
+    flat = np.unravel_index(numbers.ravel(), sizes, order=order)
+    return [along.reshape(numbers.shape) for along in flat]
 
 
 def numbers_of(positions: Sequence[Positions], sizes: Sequence[int]) -> Positions:

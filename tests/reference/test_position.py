@@ -8,7 +8,7 @@ from support.drawn_params import FLOATS, INTEGERS
 from support.oracle import array
 
 from conformance.reference import maximum, maximum_ignoring_nan
-from conformance.reference.position import NOWHERE, numbers_of, position_of_maximum
+from conformance.reference.position import NOWHERE, numbers_of, position_of_maximum, positions_of
 
 NAN, INF = np.nan, np.inf
 VALUES = [NAN, INF, -INF, 0.0, -0.0, 1.0, 2.0, -3.0]
@@ -68,3 +68,11 @@ def test_numbers_of_cells_in_another_order():
     """A grid whose rows are in the order 1, 0 numbers its cells by where they lie."""
     numbers = numbers_of([np.array([1, 0]), np.array([0, 1, 2])], (2, 3))
     assert numbers.tolist() == [[3, 4, 5], [0, 1, 2]]
+
+
+@pytest.mark.parametrize("shape", [(9000,), (9000, 1), (90, 100, 1), (3000, 3)])
+def test_positions_are_told_from_numbers_of_any_shape(shape):
+    """What numpy's unravel_index, of release 2.4.6, does not of many whose last axis is 1."""
+    rows, columns = positions_of(np.arange(9000).reshape(shape), (100, 90))
+    assert np.array_equal(rows * 90 + columns, np.arange(9000).reshape(shape))
+    assert (rows.max(), columns.max()) == (99, 89)

@@ -33,6 +33,7 @@ import numpy as np
 
 from conformance.operators import operator_named, vector_of
 from conformance.reference import mean, measures
+from conformance.reference.position import positions_of
 from conformance.repeated import Group, Repeated, Run, groups, large_shape
 from conformance.vector import Array, Case, Expected, Values, Vector
 
@@ -171,7 +172,7 @@ class Recipe:
         steps = [*accumulate(self.shape[:axis:-1], lambda a, b: a * b, initial=1)][::-1]
         large = np.zeros(small.shape, np.int64)
         moves: list[tuple[int, int]] = [(0, 1)] * len(data)
-        cells = np.unravel_index(small.astype(np.int64), data[axis:])
+        cells = positions_of(small.astype(np.int64), data[axis:])
         for number, (place, step) in enumerate(zip(cells, steps, strict=True), axis):
             run = self.runs[number]
             swallowed = (place >= run.stop) & (run.outputs == 0)

@@ -33,7 +33,7 @@ from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.reduction import lowest, maximum_of_cells
 from conformance.operators.windows import Positions
 from conformance.operators.wraps import StepWrap, after, before, instead
-from conformance.reference.position import NOWHERE, numbers_of
+from conformance.reference.position import NOWHERE, numbers_of, positions_of
 from conformance.reference.rounding import widen
 from conformance.vector import Array
 
@@ -169,7 +169,7 @@ def _first_in_plane(cells: ChosenCells) -> Array:
     for plane, wanted, found in zip(planes, chosen, first, strict=True):
         _, firsts, values = np.unique(plane, return_index=True, return_inverse=True)
         found[:] = firsts[values.reshape(-1)[wanted]]
-    return cells.at(list(np.unravel_index(first.reshape(cells.shape), cells.params.sizes)))
+    return cells.at(positions_of(first.reshape(cells.shape), cells.params.sizes))
 
 
 def _by_output_sizes(cells: ChosenCells) -> Array:
@@ -300,7 +300,7 @@ def numbered(number: Number) -> StepWrap:
         params = gathered.params
         in_tensor = replace(params, index_axis=0, storage_order="row-major", index_type="int64")
         (flat,) = right(replace(gathered, params=in_tensor), divisor, first)
-        places = np.unravel_index(np.maximum(flat, 0), (*first.shape[:2], *params.sizes))
+        places = positions_of(np.maximum(flat, 0), (*first.shape[:2], *params.sizes))
         batch, channel, *positions = places
         step = right if isinstance(right, ChosenIndex) else ChosenIndex()
         cells = ChosenCells(gathered, first.shape, batch, channel, positions, step)

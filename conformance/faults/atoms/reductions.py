@@ -31,6 +31,7 @@ from conformance.faults.fault import Fault
 from conformance.operators.needs import AVERAGES, MAXIMUM
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.wraps import StepWrap, instead
+from conformance.reference.position import positions_of
 from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
 
@@ -87,9 +88,9 @@ def _numbers_of_kept(comparison: Comparison) -> StepWrap:
             takes = windows.is_cell[:, tap] & comparison(kept, cell)
             kept = np.where(takes, cell, kept)
             number_kept = np.where(takes, numbers[..., tap], number_kept)
-        # Flat: of arrays whose last axis is 1, numpy 2.4 unravels those above 8192 numbers wrongly.
-        axes = zip(gathered.positions, np.unravel_index(number_kept.ravel(), plane), strict=True)
-        return cells.at([at[places].reshape(windows.shape) for at, places in axes])
+        kept_at = positions_of(number_kept.reshape(windows.shape), plane)
+        axes = zip(gathered.positions, kept_at, strict=True)
+        return cells.at([at[places] for at, places in axes])
 
     return numbered(number)
 

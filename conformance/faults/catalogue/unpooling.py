@@ -22,7 +22,7 @@ from conformance.faults.wraps import OnData, Refusing
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, inferred_extent
 from conformance.operators.wraps import after, before, instead
-from conformance.reference.position import numbers_of
+from conformance.reference.position import numbers_of, positions_of
 from conformance.vector import Array
 
 Ints = npt.NDArray[np.int64]
@@ -96,7 +96,7 @@ def _first_of_windows(gathered: Gathered) -> Ints:
 
 
 def _column_major(gathered: Gathered) -> Ints:
-    places = np.unravel_index(_in_plane(gathered), gathered.extent, order="F")
+    places = positions_of(_in_plane(gathered), gathered.extent, order="F")
     return _of_planes(gathered) + np.ravel_multi_index(places, gathered.extent)
 
 
@@ -115,7 +115,7 @@ def _of_inferred(gathered: Gathered) -> Ints:
 def _of_other_plane(gathered: Gathered, plane: Sequence[int], start: Sequence[int]) -> Ints:
     """Take indices as those of another plane, of which the output begins at `start`."""
     extent = gathered.extent
-    cells = np.unravel_index(_in_plane(gathered) % prod(plane), plane)
+    cells = positions_of(_in_plane(gathered) % prod(plane), plane)
     axes = zip(cells, start, extent, strict=True)
     inside = [np.clip(cell - begin, 0, o - 1) for cell, begin, o in axes]
     return _of_planes(gathered) + np.ravel_multi_index(inside, extent)
