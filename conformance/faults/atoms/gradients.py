@@ -156,7 +156,8 @@ def _added_in(kind: str, wide: tuple[str, ...]) -> Terms:
     def change(shares: Shares, _gathered: Gathered) -> Shares:
         if name_of(shares.values.dtype) not in wide:
             return shares
-        rank, sums = rank_of(shares), np.zeros((len(shares.values), int(shares.cells.max()) + 1))
+        cells = int(shares.cells.max(initial=0)) + 1
+        rank, sums = rank_of(shares), np.zeros((len(shares.values), cells))
         values = widen(shares.values) / shares.divisor
         for turn in range(int(rank.max(initial=-1)) + 1):
             at = rank == turn

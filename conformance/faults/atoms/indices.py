@@ -28,6 +28,7 @@ from conformance.faults.fault import Fault
 from conformance.faults.wraps import gathering, on_further
 from conformance.operators import pipeline as steps
 from conformance.operators.indices import ChosenIndex
+from conformance.operators.needs import has, has_any
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.reduction import lowest, maximum_of_cells
@@ -134,7 +135,7 @@ def _with_pads(words: str, begin: int, end: int) -> Plane:
         axes = zip(steps.resolve_pads(cells.params), cells.params.sizes, strict=True)
         return tuple(d + begin * first + end * last for (first, last), d in axes)
 
-    return Plane(words, of)
+    return Plane(words, of, (has_any("pads", "pads_begin"),))
 
 
 def _channels_last(cells: ChosenCells, batch: Array) -> Array:
@@ -159,7 +160,8 @@ def _windows_apart(words: str, distance: Callable[[Params], tuple[int, ...]]) ->
         axes = zip(cells.positions, cells.windows, params.strides, distance(params), strict=True)
         return [p + i * (wrong - s) for p, i, s, wrong in axes]
 
-    return Position(f"the position as if every stride were {words}", of)
+    said = f"the position as if every stride were {words}"
+    return Position(said, of, (has("strides"),))
 
 
 def _first_in_plane(cells: ChosenCells) -> Array:
@@ -355,7 +357,7 @@ def _of_planes() -> Iterator[Atom[Number]]:
     for position, plane in product(_POSITIONS, _PLANES):
         if (position, plane) != (_POSITION, _INPUT):
             words = f"{position.words}, for planes as large as {plane.words}"
-            yield Atom(words, _at(position, plane))
+            yield Atom(words, _at(position, plane), (*position.needs, *plane.needs))
 
 
 def _at(position: Position, plane: Plane) -> Number:

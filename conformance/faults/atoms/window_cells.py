@@ -88,9 +88,9 @@ def _window_cells(
         shape[j], shape[axes + j] = positions.shape
         index = index * d + np.where(inside, positions, 0).reshape(shape)
         is_cell = is_cell & inside.reshape(shape)
-    count = int(np.prod(extent))
-    index, is_cell = index.reshape(count, -1), is_cell.reshape(count, -1)
-    planes = data.reshape(data.shape[0] * data.shape[1], -1)
+    taps = prod(positions.shape[1] for positions, _ in along)
+    index, is_cell = (each.reshape(prod(extent), taps) for each in (index, is_cell))
+    planes = data.reshape(prod(data.shape[:2]), prod(sizes))
     cells = np.where(is_cell, planes[:, index], data.dtype.type(0))
     return WindowCells(cells, is_cell, (*data.shape[:2], *extent))
 

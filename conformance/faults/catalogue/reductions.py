@@ -165,7 +165,7 @@ def _in_vectors(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
         values = cells.fold(first_of(cells, _LOWEST), _larger_or_first)
     elif is_whole and {*params.strides} <= {1}:
         values = _of_lanes(wide.reshape(*data.shape[:2], -1))
-    elif len(params.sizes) > 1 and params.strides[-1] <= 2:
+    elif params.strides[1:] and params.strides[-1] <= 2:
         values = _of_columns(wide, gathered)
     else:
         values = cells.fold(np.array(_LOWEST), _larger_or_first)
