@@ -1,15 +1,17 @@
 """How many of a backend's faults a whole run names, and how many of the causes named are false.
 
-    python -m benchmarks.whole_runs [--runs 40] [--faults 1] [--most 1] [--seen] [--seed 0]
+    python -m benchmarks.whole_runs [--runs 40] [--faults 1] [--most 1] [--seen] [--unseen]
     python -m benchmarks.whole_runs --by-hand
 
 Faults of the catalogue, some at once, are planted in a right backend, and the smoke tier of all
 operators is checked as a user does, or with causes from recorded answers alone where they are to
-be of those `--seen`. Vectors of the standard tier that are not of smoke say what causes are worth,
-which were found without them: one that predicts those wrong is false. A fault is named if causes
-that are confirmed, where something was called, and not false explain half or more of the failures
-in which it shows and no other fault does. With --by-hand, backends with two bugs each are taken
-instead, which are written in two_bugs.py without a fault of ours; a bug is named likewise.
+be of those `--seen`. With --unseen, the catalogue is without what reproduces half of the failures
+or more: the fault itself and its like. Vectors of the standard tier that are not of smoke say what
+causes are worth, which were found without them: one that predicts those wrong is false. A fault is
+named if causes that are confirmed, where something was called, and not false explain half or more
+of the failures in which it shows and no other fault does. With --by-hand, backends with two bugs
+each are taken instead, which are written in two_bugs.py without a fault of ours; a bug is named
+likewise.
 """
 
 from __future__ import annotations
@@ -19,19 +21,23 @@ import random
 import statistics
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
+from unittest.mock import patch
 
-from benchmarks.diagnosis_proof import samples_of, vectors_of
+from benchmarks.diagnosis_proof import Alike, samples_of, vectors_of
 from benchmarks.two_bugs import BACKENDS
 from conformance.api.check import check
 from conformance.backends import Backend
+from conformance.diagnosis import of_report
+from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.features import thinned, weight
 from conformance.diagnosis.limits import LIGHT
 from conformance.diagnosis.named_causes import cause_named
 from conformance.diagnosis.predictions import Predictions
-from conformance.faults import CATALOGUE, faulty
+from conformance.faults import CATALOGUE, Fault, faulty
 from conformance.record.report import Diagnosis
+from conformance.settings import Diagnosing
 from conformance.vector import Vector
 
 _HELD_AGAINST = 60
@@ -62,20 +68,32 @@ def failures_of(backend: Backend, vectors: Sequence[Vector]) -> set[str]:
     return {sample.vector.case.id for sample in samples_of(backend, vectors) if sample.failed}
 
 
+def without_like(parts: Parts, vectors: Sequence[Vector]) -> list[Fault]:
+    """Return the catalogue without faults that reproduce half of what a part fails, or more."""
+    predictions = Predictions(lambda _: {})
+    failed = [[s for s in samples_of(part, vectors) if s.failed] for part in parts.values()]
+    alike = [Alike(samples, predictions) for samples in failed if samples]
+    return [fault for fault in CATALOGUE if not any((fault,) in each for each in alike)]
+
+
 def measured(
     parts: Parts,
     backend: Backend,
     smoke: Sequence[Vector],
     others: Mapping[str, Sequence[Vector]],
-    **options: Any,
+    *,
+    unseen: bool,
+    diagnose: Diagnosing,
 ) -> tuple[list[str], list[Diagnosis], list[Diagnosis]]:
     """Check a backend with vectors; return which of its bugs are named, true causes and false ones.
 
     `others` are vectors of each operator that causes are held against.
     """
-    report = check(backend, smoke, variations="none", diagnose_seconds=None, **options)
+    catalogue = without_like(parts, smoke) if unseen else CATALOGUE
+    with patch.object(of_report, "Candidates", partial(Candidates, catalogue)):
+        report = check(backend, smoke, variations="none", diagnose_seconds=None, diagnose=diagnose)
     causes = [each for each in report.diagnoses if each.is_known]
-    if options.get("diagnose") != "seen":
+    if diagnose != "seen":
         causes = [each for each in causes if each.is_confirmed]
 
     def is_wrong(cause: Diagnosis) -> bool:
@@ -111,6 +129,7 @@ def main() -> None:
     parser.add_argument("--faults", type=int, default=1, help="at least so many at once")
     parser.add_argument("--most", type=int, default=0, help="and at most so many")
     parser.add_argument("--seen", action="store_true", help="nothing is called for causes")
+    parser.add_argument("--unseen", action="store_true", help="the catalogue has none like them")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--by-hand", action="store_true")
     options = parser.parse_args()
@@ -130,8 +149,14 @@ def main() -> None:
     times = []
     for parts, backend in backends:
         began = time.perf_counter()
-        diagnose = "seen" if options.seen else "proven"
-        found, true, wrong = measured(parts, backend, smoke, others, diagnose=diagnose)
+        found, true, wrong = measured(
+            parts,
+            backend,
+            smoke,
+            others,
+            unseen=options.unseen,
+            diagnose="seen" if options.seen else "proven",
+        )
         times.append(time.perf_counter() - began)
         named, bugs = named + len(found), bugs + len(parts)
         false, whole = false + len(wrong), whole + (len(found) == len(parts))
