@@ -25,7 +25,7 @@ from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.predictions import differ
 from conformance.diagnosis.reproduce import Match
 from conformance.diagnosis.rule_search import RuleSearch
-from conformance.diagnosis.sample import Bools, Sample
+from conformance.diagnosis.sample import Bools, FailureKind, Sample
 from conformance.diagnosis.search import Fit, Search
 from conformance.diagnosis.smallest import as_python
 from conformance.diagnosis.trial import Trial
@@ -93,7 +93,7 @@ class Experiments:
         self._on_further_conditions()
         self._on_left()
         self._on_rules_of_others()
-        self._on_manners()
+        self._on_kinds()
         supposed, self._known.supposed = self._known.supposed, []
         if supposed:
             # No causes after all: what was found was held against no case in which they show.
@@ -101,7 +101,7 @@ class Experiments:
                 if id(trial) not in known and trial not in supposed:
                     self._known.confirmed.remove(trial)
                     self._try_again(trial)
-            self._on_manners()
+            self._on_kinds()
         found = (*self._known.confirmed, *supposed, *self._known.standing)
         return [trial for trial in found if id(trial) not in known and trial.stands]
 
@@ -122,19 +122,19 @@ class Experiments:
                 if trial.is_confirmed:
                     self._known.confirm(trial)
 
-    def _on_manners(self) -> None:
-        """Look for rules for failures of one manner after the other, as long as some are found."""
-        hopeless: set[str | None] = set()
+    def _on_kinds(self) -> None:
+        """Look for rules for failures of one kind after the other, as long as some are found."""
+        hopeless: set[FailureKind] = set()
         while not self._is_enough:
-            left = self._known.left
-            manners = Counter(s.manner for s in left if s.manner not in hopeless)
-            if not manners:
+            kind = next(
+                (each for each in _kinds_of(self._known.left) if each not in hopeless), None
+            )
+            if kind is None:
                 break
-            manner = max(manners, key=lambda manner: manners[manner])
-            if self._on_manner(manner, left):
+            if self._on_kind(kind):
                 self._on_supposed()
             else:
-                hopeless.add(manner)
+                hopeless.add(kind)
 
     def meet_in(self, vector: Vector) -> bool:
         """Say whether several confirmed causes show on a vector."""
@@ -273,25 +273,24 @@ class Experiments:
             causes += search.doubtful
             self.on_faults([each for each in causes if not self._has(each.faults)])
 
-    def _on_manner(self, manner: str | None, left: Sequence[Sample]) -> bool:
-        """Say whether a rule is confirmed for failures of one manner, first for all of them."""
+    def _on_kind(self, kind: FailureKind) -> bool:
+        """Say whether a rule is confirmed for failures of a kind, first for all of them."""
         faults = [
             trial
             for trial in self._known.confirmed
-            if any(s.manner == manner for s in trial.strays if not self._known.is_explained(s))
+            if any(s in kind for s in trial.strays if not self._known.is_explained(s))
         ]
-
-        def on_all() -> Trial | None:
-            failing = self._known.left
-            return self._on_rule([s for s in failing if s.manner == manner])
-
-        if faults and self._in_place_of(faults, on_all):
-            return True
-        return self._on_rule([s for s in left if s.manner == manner]) is not None
+        attempt = partial(self._on_rule, kind)
+        return bool(faults and self._in_place_of(faults, attempt)) or attempt() is not None
 
     def _unexplained(self, trial: Trial) -> int:
-        """Return how many cases that a cause is not about fail for no known one; 0 for a few."""
-        strays = sum(not self._known.is_explained(s) for s in trial.strays)
+        """Return how many cases that a cause is not about fail for no known one; 0 for a few.
+
+        What fails in another manner than all that it predicted is another fault.
+        """
+        manners = {sample.manner for sample in trial.predicted}
+        alike = [sample for sample in trial.strays if sample.manner in manners]
+        strays = sum(not self._known.is_explained(sample) for sample in alike)
         return strays if limits.PER_STRAY * strays > trial.quiet + len(trial.strays) else 0
 
     def _on_supposed_faults(self, alternatives: Sequence[Together]) -> Trial | None:
@@ -495,10 +494,25 @@ class Experiments:
         left = sum(s.manner in manners for s in self._known.left)
         return len(shown) >= max(1, min(limits.FOR_A_CONDITION, left / limits.SHARE_OF_LEFT))
 
-    def _on_rule(self, left: Sequence[Sample]) -> Trial | None:
-        """Confirm a rule for failures, which are of one manner; None in vain."""
-        trial = self._rules.best_rule(left)
+    def _on_rule(self, kind: FailureKind) -> Trial | None:
+        """Confirm a rule for the failures of a kind that are left; None in vain."""
+        trial = self._rules.best_rule(kind, [s for s in self._known.left if s in kind])
         if trial is None or not self._is_beside(trial):
             return None
         self._known.confirm(trial)
         return trial
+
+
+def _kinds_of(left: Sequence[Sample]) -> list[FailureKind]:
+    """Return the kinds of failures, the most frequent first: by exceptions, then by manners.
+
+    Exceptions of one kind mostly have one cause; rare ones are looked at together.
+    """
+    by_exception = Counter(FailureKind(s.manner, s.raised) for s in left if s.manner is not None)
+    by_manner = Counter(FailureKind(each.manner) for each in by_exception.elements())
+    often = [
+        each
+        for each, count in by_exception.most_common()
+        if limits.FOR_A_CONDITION <= count < by_manner[FailureKind(each.manner)]
+    ]
+    return [*often, *(each for each, _ in by_manner.most_common())]

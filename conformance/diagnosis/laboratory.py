@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -34,7 +35,10 @@ from conformance.operators import disputed_of, operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
 from conformance.progress import Found, Progress
 from conformance.record.report import FAILURES, Verdict
+from conformance.record.why import Raised, Why
 from conformance.vector import UNDEFINED, Case, Combination, Outputs, Vector, outputs_of
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 class Laboratory:
@@ -211,7 +215,8 @@ def sample_of(
     judged = judge(vector, answer, {})
     failed, comparison = judged.verdict in failing, judged.comparison
     if returned is None or comparison is None or not vector.values:
-        return Sample(vector, None if returned is None else outputs_of(returned), failed)
+        outputs = None if returned is None else outputs_of(returned)
+        return Sample(vector, outputs, failed, raised=_kind_of(answer.why))
     outputs = outputs_of(returned)
     nearest = comparison.nearest(vector.values)
     if len(outputs) > len(nearest.outputs) or not all(
@@ -226,6 +231,11 @@ def sample_of(
     if further is None:
         return Sample(vector, outputs, failed)
     return Sample(vector, outputs, failed, wrong, of_document, further.reshape(wrong.shape))
+
+
+def _kind_of(why: Why | None) -> str:
+    """Return what an exception has in common with others of its kind."""
+    return _NUMBER.sub("0", f"{why.type}: {why.text}") if isinstance(why, Raised) else ""
 
 
 def samples_from(pairs: Sequence[tuple[Vector, Outputs | None]]) -> list[Sample]:

@@ -9,6 +9,7 @@ from itertools import chain
 
 import numpy as np
 
+from conformance.backends.answer import RAISED, Answer
 from conformance.backends.fresh_starts import Start
 from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
@@ -17,13 +18,14 @@ from conformance.diagnosis import limits, statements
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.features import thinned, weight
-from conformance.diagnosis.laboratory import Laboratory, samples_from
+from conformance.diagnosis.laboratory import Laboratory, sample_of
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.named_causes import cause_named, explaining
 from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.state import StateReport, of_state
 from conformance.diagnosis.varied import findings_of, is_varied
 from conformance.dtypes import name_of
+from conformance.judging.judge import answer_to
 from conformance.judging.votes import separators
 from conformance.progress import Found, Progress
 from conformance.record.report import (
@@ -37,7 +39,7 @@ from conformance.record.report import (
     told_apart,
 )
 from conformance.text import listed
-from conformance.vector import Case, Outputs, Vector, forward_name, outputs_of
+from conformance.vector import Case, Vector, forward_name, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
 
 
@@ -307,8 +309,9 @@ def _failures(
     Answers that a required reading alone rejects are left out: they are no fault.
     """
     vectors = _read(source, failed.keys() - told)
-    samples = samples_from([(vector, _outputs(failed[vector.case.id])) for vector in vectors])
-    return [sample for sample in samples if sample.failed or sample.outputs is None]
+    answers = ((vector, _answer(vector, failed[vector.case.id])) for vector in vectors)
+    samples = (sample_of(vector, answer) for vector, answer in answers)
+    return [s for s in samples if s is not None and (s.failed or s.outputs is None)]
 
 
 def _conforming(
@@ -406,9 +409,11 @@ def _read(source: Source, ids: Iterable[str]) -> list[Vector]:
     return list(vectors_in(source, numbers))
 
 
-def _outputs(result: Result) -> Outputs | None:
-    """Return what a backend returned; None where it raised an exception."""
-    return None if result.output is None else outputs_of(result.output)
+def _answer(vector: Vector, result: Result) -> Answer:
+    """Return what a backend returned or raised."""
+    if result.output is None:
+        return Answer(RAISED, why=result.why)
+    return answer_to(vector, outputs_of(result.output))
 
 
 def _readings(clauses: Sequence[ClauseReport]) -> Callable[[Vector], Mapping[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
@@ -16,7 +16,7 @@ from conformance.diagnosis.conditions import Places
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.rule_learning import Edge, Rule, learned, rows_of
-from conformance.diagnosis.sample import Sample
+from conformance.diagnosis.sample import FailureKind, Sample
 from conformance.diagnosis.substitutes import Instead
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import Trying, tells_elements_apart
@@ -32,18 +32,14 @@ class RuleSearch:
         self._laboratory = known.laboratory
         self._predictions = known.predictions
 
-    def best_rule(self, left: Sequence[Sample]) -> Trial | None:
-        """Learn a rule for failures, hold it against held-out cases, and learn again with these.
-
-        The failures left are of one manner.
-        """
-        manner = left[0].manner
+    def best_rule(self, kind: FailureKind, left: Sequence[Sample]) -> Trial | None:
+        """Learn a rule for failures of a kind, hold it against held-out cases, and learn again."""
         known = [*thinned(left, limits.KNOWN), *thinned(self._known.conforming, limits.KNOWN)]
         known += self._known.fresh[-limits.KNOWN :]
         known = [s for s in known if not self._known.is_explained_otherwise(s.vector)]
         others = (
             faults_instead(left, self._known.candidates, self._predictions)
-            if manner == "values"
+            if kind.manner == "values"
             else []
         )
         best: Trial | None = None
@@ -51,13 +47,13 @@ class RuleSearch:
             if self._laboratory.is_over or not known:
                 break
             share = self._laboratory.share(limits.STEPS_OF_A_CAUSE)
-            known = _of_manner(known, manner)
+            known = kind.alone(known)
             rules = self._learned(known, others)
             asked = [
                 *self._bisected(rules, left),
                 *self._contested([rule.claim for rule in rules], known),
             ]
-            asked = _of_manner(asked, manner)
+            asked = kind.alone(asked)
             known += asked
             if any(not self._predictions.predicts(rules[0].claim, sample) for sample in asked):
                 rules = self._learned(known, others)
@@ -66,9 +62,9 @@ class RuleSearch:
                 if trial.is_confirmed:
                     if best is None or len(trial.strays) < len(best.strays):
                         best = trial
-                    if not any(s.manner == manner for s in trial.strays):
+                    if not any(s in kind for s in trial.strays):
                         return best
-                known += _of_manner(self.like(trial.absent), manner)
+                known += kind.alone(self.like(trial.absent))
             if not rules:
                 break
         return best
@@ -236,8 +232,3 @@ class RuleSearch:
 def _is_of_fault(claim: Claim) -> bool:
     instead = None if claim.substitute is None else claim.substitute.instead
     return claim.places == EVERYWHERE and instead is not None and not instead.key
-
-
-def _of_manner(samples: Iterable[Sample], manner: str | None) -> list[Sample]:
-    """Leave out samples that fail in another manner: they tell nothing of this one."""
-    return [sample for sample in samples if not sample.failed or sample.manner == manner]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -25,7 +26,8 @@ class Sample:
     the judge rejects the answer. `wrong` marks the elements of the first output that are wrong and
     `defined` those that a document defines, both in the expected shape; both are None where
     elements cannot be compared: an exception, an invalid case, another shape or type. Where the
-    first output is right, `further` marks what is wrong in another one of its shape.
+    first output is right, `further` marks what is wrong in another one of its shape. `raised` is
+    the kind of exception: its type and text, but for numbers.
     """
 
     vector: Vector
@@ -34,6 +36,7 @@ class Sample:
     wrong: Bools | None = None
     defined: Bools | None = None
     further: Bools | None = None
+    raised: str = ""
 
     @property
     def as_failed(self) -> Sample:
@@ -62,3 +65,19 @@ class Sample:
             shapes = [[each.values.shape for each in o.outputs] for o in self.vector.values]
             return "type" if [each.shape for each in self.outputs] in shapes else "shape"
         return "values"
+
+
+@dataclass(frozen=True, slots=True)
+class FailureKind:
+    """A kind of failures: in one manner and, if that is given, by one kind of exception."""
+
+    manner: Manner
+    raised: str | None = None
+
+    def __contains__(self, sample: Sample) -> bool:
+        """Say whether a sample failed so."""
+        return sample.manner == self.manner and self.raised in {None, sample.raised}
+
+    def alone(self, samples: Iterable[Sample]) -> list[Sample]:
+        """Leave out samples that fail in another way: they tell nothing of this one."""
+        return [sample for sample in samples if not sample.failed or sample in self]

@@ -1,6 +1,7 @@
 """Causes held against a live backend: what is true is confirmed, what fits by chance is refuted."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import repeat
 
 import numpy as np
@@ -8,24 +9,28 @@ import pytest
 from support.effort import one_in
 from support.fakes import pool, ramp, right, vector
 from support.fault_probes import light_probes
+from support.samples import Everything
 
 from conformance.api import check as api
+from conformance.backends.answer import RAISED, Answer
 from conformance.backends.runner import InProcess
 from conformance.cases.perturb import Feature
-from conformance.diagnosis import likely_causes, trying
+from conformance.diagnosis import of_report, trying
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import planted
 from conformance.diagnosis.conditions import Condition
-from conformance.diagnosis.experiments import Experiments
+from conformance.diagnosis.experiments import Experiments, _kinds_of
 from conformance.diagnosis.knowledge import Knowledge
-from conformance.diagnosis.laboratory import Laboratory, as_expected
+from conformance.diagnosis.laboratory import Laboratory, as_expected, sample_of
 from conformance.diagnosis.limits import CONFIRMING
 from conformance.diagnosis.predictions import Predictions
+from conformance.diagnosis.sample import FailureKind, Sample
 from conformance.diagnosis.search import Fit
 from conformance.diagnosis.trying import Trying
 from conformance.faults import fault_named, faulty
 from conformance.faults.atoms import by_words
 from conformance.operators import evaluate, vector_of
+from conformance.record.why import Raised
 from conformance.vector import Case
 
 
@@ -211,8 +216,8 @@ def test_a_condition_is_tried_on_its_far_side():
 
 def test_a_rule_says_what_of_an_invalid_case_is_accepted(monkeypatch):
     """As soon as fresh invalid cases confirm it, where no fault is known."""
-    monkeypatch.setitem(likely_causes.diagnose.__kwdefaults__, "catalogue", ())
-    monkeypatch.setitem(likely_causes.diagnose.__kwdefaults__, "enumerated", False)
+    nothing = partial(Candidates, left_out=Everything())
+    monkeypatch.setattr(of_report, "Candidates", nothing)
 
     def backend(operator, inputs, attributes):
         strides = [max(1, stride) for stride in attributes["strides"]]
@@ -327,6 +332,34 @@ def test_what_there_is_no_work_left_for_is_supposed_under_its_condition(of_float
     assert trial.claim == claim
     assert trial.stands
     assert not trial.is_confirmed
+
+
+@pytest.mark.parametrize("raises", [True, False])
+def test_what_fails_in_another_manner_speaks_not_against_a_cause(of_float64, raises):
+    """A bad engine fails in other ways wherever one looks: a wider fault would fail in this way."""
+    known, claim = of_float64
+    trial = Trying(known).tried(claim, known.failing)
+    outputs = None if raises else known.failing[0].outputs
+    wrong = np.ones(1, np.bool_)
+    trial.strays = [
+        Sample(each.vector, outputs, failed=True, wrong=wrong) for each in known.conforming
+    ]
+    missing = Experiments(known).proof(trial).missing
+    assert missing == "" if raises else missing.endswith("fail as well")
+
+
+def test_exceptions_are_of_kinds_and_rare_ones_are_looked_at_together():
+    """What a text says beside its numbers mostly has one cause."""
+    case = vector(ramp(1, 1, 4))
+    texts = [f"no kernel of {n}" for n in range(7)] + ["too large: -1.5", "no room"]
+    answers = [Answer(RAISED, why=Raised("ValueError", text)) for text in texts]
+    kinds = _kinds_of([sample_of(case, answer) for answer in answers])
+    assert kinds == [
+        FailureKind("exception", "ValueError: no kernel of 0"),
+        FailureKind("exception"),
+    ]
+    rare = sample_of(case, answers[-1])
+    assert [rare in kind for kind in kinds] == [False, True]
 
 
 def test_what_no_held_out_case_shows_is_named_and_not_confirmed(monkeypatch):

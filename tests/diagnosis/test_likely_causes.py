@@ -7,6 +7,7 @@ import pytest
 from support.effort import one_in
 from support.fakes import check, pool, ramp, right, vector
 from support.fault_probes import light_probes
+from support.samples import Everything
 
 import conformance
 from conformance.diagnosis import likely_causes, limits
@@ -123,11 +124,6 @@ def test_an_unknown_cause_is_said_to_be_unknown():
         r"is same_lower; about [89]\d% of the elements are wrong, in no place common to all",
         only.summary,
     )
-
-
-class Everything:
-    def __contains__(self, _):
-        return True
 
 
 def test_failures_that_look_different_are_unknown_apart():
