@@ -340,10 +340,8 @@ def test_what_fails_in_another_manner_speaks_not_against_a_cause(of_float64, rai
     known, claim = of_float64
     trial = Trying(known).tried(claim, known.failing)
     outputs = None if raises else known.failing[0].outputs
-    wrong = np.ones(1, np.bool_)
-    trial.strays = [
-        Sample(each.vector, outputs, failed=True, wrong=wrong) for each in known.conforming
-    ]
+    trial.strays = [Sample(each.vector, outputs, failed=True) for each in known.conforming]
+    trial.quiet = 0
     missing = Experiments(known).proof(trial).missing
     assert missing == "" if raises else missing.endswith("fail as well")
 
