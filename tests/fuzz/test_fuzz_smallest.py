@@ -100,8 +100,8 @@ FOUND = [
     Smallest("output-last-axes-swapped", "MaxPool-1", (1, 2), {}, [0, 0],
              "two axes of another length"),
     Smallest("output-squeezed", "AvgPool-1", (1,), {}, NOTHING, "one cell has axes of 1"),
-    Smallest("output-float32", "AvgPool-1", (1,), {}, NOTHING, "the next type",
-             dtype="float64"),
+    Smallest("output-float32", "AvgPool-1", (1,), {}, NOTHING, "another type",
+             dtype="float16"),
     # Refusals of what is allowed.
     Smallest("refuses-stride-above-kernel", "MaxPool-1", (1,), {"strides": [2]}, NOTHING,
              "a stride of 2, a kernel of 1"),
