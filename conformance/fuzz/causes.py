@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -54,14 +54,13 @@ class Causes:
 
     def explain(self, failure: Failure, readings: Mapping[str, str]) -> bool:
         """Say whether a known cause explains a failure, or two of them together."""
-        if any(self._is_of(cause, failure, readings) for cause in self.found):
+        predicts = _prediction(failure, readings)
+        if any(_is_of(cause, failure, predicts) for cause in self.found):
             return True
         faults = [cause.claim.faults for cause in self.found if cause.claim is not None]
         for one, other in combinations(filter(None, faults), 2):
             both = tuple(dict.fromkeys(one + other))
-            if len({fault.step for fault in both}) == len(both) and _is_as_claimed(
-                planted(*both), failure, readings
-            ):
+            if len({fault.step for fault in both}) == len(both) and predicts(planted(*both)):
                 return True
         return False
 
@@ -94,8 +93,8 @@ class Causes:
         for name in diagnosis.faults if diagnosis and len(diagnosis.faults) > 1 else ():
             # A known cause shows in the others too: on the smallest failure, one fault is enough.
             alone = planted(fault_named(name))
-            if _is_as_claimed(alone, failure, readings):
-                fresh = [other for other in fresh if _is_as_claimed(alone, other, readings)]
+            if _prediction(failure, readings)(alone):
+                fresh = [other for other in fresh if _prediction(other, readings)(alone)]
                 diagnosis = self._diagnosed(failure, fresh, conforming, readings, calling=calling)
                 break
         claim = _claimed(diagnosis)
@@ -119,17 +118,6 @@ class Causes:
         cause = Cause(failure, diagnosis, claim, by_signature=claim is None)
         self.found.append(cause)
         return cause
-
-    def _is_of(self, cause: Cause, failure: Failure, readings: Mapping[str, str]) -> bool:
-        if cause.failure.vector.case.id == failure.vector.case.id:
-            return True
-        if (
-            cause.by_signature
-            and cause.failure.kind == failure.kind
-            and cause.signature.within(Signature.of(failure.vector.case))
-        ):
-            return True
-        return cause.claim is not None and _is_as_claimed(cause.claim, failure, readings)
 
     def _laboratory(self, readings: Mapping[str, str]) -> Laboratory:
         return Laboratory(
@@ -178,12 +166,26 @@ def _claimed(diagnosis: Diagnosis | None) -> Claim | None:
     return planted(*claim.faults) if claim.faults else claim
 
 
-def _is_as_claimed(claim: Claim, failure: Failure, readings: Mapping[str, str]) -> bool:
-    """Say whether a failure is what a claim predicts, to the bit."""
-    if not _is_diagnosable(failure):
-        return False
-    (sample,) = samples_from([(failure.vector, _outputs(failure))])
-    return Predictions(lambda _: readings).is_exactly(claim, sample)
+def _is_of(cause: Cause, failure: Failure, predicts: Callable[[Claim], bool]) -> bool:
+    if cause.failure.vector.case.id == failure.vector.case.id:
+        return True
+    if (
+        cause.by_signature
+        and cause.failure.kind == failure.kind
+        and cause.signature.within(Signature.of(failure.vector.case))
+    ):
+        return True
+    return cause.claim is not None and predicts(cause.claim)
+
+
+def _prediction(failure: Failure, readings: Mapping[str, str]) -> Callable[[Claim], bool]:
+    """Return what says whether a claim predicts a failure, to the bit.
+
+    None does where the outputs have more elements than are looked at.
+    """
+    pairs = [(failure.vector, _outputs(failure))] if _is_diagnosable(failure) else []
+    samples, predictions = samples_from(pairs), Predictions(lambda _: readings)
+    return lambda claim: any(predictions.is_exactly(claim, sample) for sample in samples)
 
 
 def _is_diagnosable(failure: Failure) -> bool:
