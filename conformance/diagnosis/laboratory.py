@@ -71,7 +71,6 @@ class Laboratory:
         self._valid = tuple(valid)
         self.about: set[str] = set()
         """Disputed clauses of the failures of which it is not known what the backend follows."""
-        """How many cases the backend was asked."""
         self._runner = runner
         self._failing = failing
         self.budget = budget or Budget()

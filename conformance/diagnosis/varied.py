@@ -43,7 +43,7 @@ def is_varied(result: Result) -> bool:
 
 
 def findings_of(report: Report) -> list[Diagnosis]:
-    """Return what failures in variations of the call have in common, the most frequent first.
+    """Return what failures in variations of the call have in common.
 
     They come in some variations and not in a plain call. Those expected are left out.
     """
@@ -56,7 +56,7 @@ def findings_of(report: Report) -> list[Diagnosis]:
         wrong = tuple(_wrong_calls(called[name]) for name in VARIATIONS if name in names)
         if ids:
             findings.append(told_apart("variation", behaviour, ids, calls=wrong))
-    return sorted(findings, key=lambda finding: -finding.explained)
+    return findings
 
 
 def _causes(

@@ -220,7 +220,7 @@ def _returned(result: torch.Tensor | tuple[torch.Tensor, ...]) -> Array | Output
 
 def array_of(result: torch.Tensor) -> Array:
     """Return an array that shares the memory of a tensor, if that is on the CPU."""
-    result = result.int_repr() if result.is_quantized else result.cpu()
+    result = (result.int_repr() if result.is_quantized else result).cpu()
     if result.dtype is torch.bfloat16:
         bits: Array = result.view(torch.int16).numpy()
         return bits.view(_BFLOAT16)
