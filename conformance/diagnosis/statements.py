@@ -230,7 +230,7 @@ def _summarized(diagnosis: Diagnosis, **changes: Any) -> Diagnosis:
 
 def _said(diagnosis: Diagnosis) -> str:
     """Return what a summary says after the count of failures."""
-    if diagnosis.faults or diagnosis.kind == "fault":
+    if diagnosis.kind == "fault":
         return f"reproduced{_how_well(diagnosis)} by: {caused(diagnosis)}"
     if diagnosis.is_known:
         wrong = f": wrong {listed([*map(_wrong, diagnosis.calls)])}, and right in plain calls"

@@ -611,7 +611,7 @@ class Diagnosis:
     threads: tuple[str, ...] = ()
     vectors: tuple[str, ...] = ()
     sample_of: Count = 0
-    kind: Literal["", "fault", "rule", "state", "variation", "reading", "unknown"] = ""
+    kind: Literal["fault", "rule", "state", "variation", "reading", "unknown"] = "unknown"
     proof: Proof | None = None
     smallest: str = ""
     behaviour: str = ""
@@ -628,7 +628,7 @@ class Diagnosis:
     @property
     def is_known(self) -> bool:
         """Whether it says what is wrong."""
-        return bool(self.faults) or self.kind not in {"", "unknown"}
+        return self.kind != "unknown"
 
     @property
     def is_confirmed(self) -> bool:
@@ -639,8 +639,7 @@ class Diagnosis:
     @property
     def name(self) -> str:
         """Its faults, or what is wrong, or "unknown"."""
-        known = self.summary if self.is_known else "unknown"
-        return " + ".join(self.faults) or self.behaviour or known
+        return " + ".join(self.faults) or self.behaviour or "unknown"
 
 
 def told_apart(

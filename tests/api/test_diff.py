@@ -89,7 +89,7 @@ def test_verdicts_have_an_order(first, second, way):
 
 def test_changes_are_grouped_by_operator_verdicts_and_cause():
     """The cause is that of the report in which the vectors fail."""
-    cause = Diagnosis("x", ("f", "g"), 1, 1, 2, vectors=("a", "c"))
+    cause = Diagnosis("x", ("f", "g"), 1, 1, 2, vectors=("a", "c"), kind="fault")
     first = made(*(result(name) for name in "abc"), result("d", "error", detail="E: x"))
     second = made(
         *(result(name, "mismatch", why=WrongShape((1,), ((2,),))) for name in "abc"),

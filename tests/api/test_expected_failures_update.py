@@ -210,7 +210,7 @@ def test_a_cause_has_a_line_where_fresh_cases_confirmed_it(proof, word, tmp_path
         return right(operator, inputs, {**attributes, "auto_pad": "same_upper"})
 
     found = check(wrong, vectors, diagnose=False)
-    cause = Diagnosis("so", (CAUSED,), 1, 1, 1, proof=proof, named=CAUSED)
+    cause = Diagnosis("so", (CAUSED,), 1, 1, 1, proof=proof, named=CAUSED, kind="fault")
     path = tmp_path / "expected"
     write_expected(path, replace(found, diagnoses=(cause,)), ["odd"], vectors)
     assert [entry.word for entry in ExpectedFailures.read(path).entries] == [word]

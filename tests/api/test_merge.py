@@ -165,6 +165,7 @@ class TestWhole:
                 alternatives=("g", f"h{n}"),
                 vectors=(f"v{n}",),
                 behaviour="padding counted",
+                kind="fault",
             )
             unknown = "1 of 4 failures is of unknown cause"
             rest = Diagnosis(unknown, (), 1, 0, 4, vectors=(f"u{n}",))
@@ -181,6 +182,7 @@ class TestWhole:
             alternatives=("g",),
             vectors=("v1", "v2"),
             behaviour="padding counted",
+            kind="fault",
         )
         assert (last.summary, last.faults) == ("2 of 8 failures are of unknown cause", ())
 

@@ -28,7 +28,7 @@ def test_whether_it_conforms_is_asked_of_all_results():
 
 
 def test_failures_are_grouped_under_the_cause_that_explains_most_of_them():
-    cause = Diagnosis("s", ("a-fault",), 1, 1, 1, vectors=("wrong",))
+    cause = Diagnosis("s", ("a-fault",), 1, 1, 1, vectors=("wrong",), kind="fault")
     unknown = Diagnosis("u", (), 1, 1, 1, vectors=("wrong",), kind="unknown")
     plain, named = Release.of(REPORT), Release.of(made(WRONG, diagnoses=(unknown, cause)))
     assert [group.ids for group in named.groups] == [("wrong",)]

@@ -46,7 +46,8 @@ def test_wrong_values_and_wrong_types_of_unknown_cause_are_told_apart():
 
 
 def test_a_cause_under_another_condition_stays_apart():
-    even = Diagnosis("", ("f",), 1, 1, 1, behaviour="answers 0", condition="the kernel is even")
+    said = {"behaviour": "answers 0", "condition": "the kernel is even"}
+    even = Diagnosis("", ("f",), 1, 1, 1, kind="fault", **said)
     assert caused(even) == "answers 0, where the kernel is even"
     other = replace(even, condition="the kernel is 2")
     assert [caused(one) for one in united([[even], [even, other]])] == [*map(caused, (even, other))]
@@ -84,7 +85,7 @@ def test_calls_of_variations_add_up_over_the_parts_of_a_run():
 
 def test_causes_of_more_failures_come_first_and_those_of_none_not_at_all():
     """What is unknown is last, however many failures it has."""
-    few, many = (Diagnosis("", ("f",), n, n, 9) for n in (2, 5))
+    few, many = (Diagnosis("", ("f",), n, n, 9, kind="fault") for n in (2, 5))
     none = Diagnosis("", (), 0, 0, 9, kind="state")
     unknown = Diagnosis("", (), 7, 0, 9, kind="unknown")
     assert by_failures([unknown, none, few, many]) == [many, few, unknown]

@@ -39,7 +39,9 @@ def full():
     )
     excused = result("b", excused=({"a": "b"},), readings=({"a": "b"},), clauses={"a": ("b",)})
     met = Expectations("f", {"mismatch": 1}, (), (), (), ("a",))
-    cause = Diagnosis("1 is", ("f",), 1, 1, 1, 0, 2, "c", ("g",), ("https://h",), (wrong.id,))
+    cause = Diagnosis(
+        "1 is", ("f",), 1, 1, 1, 0, 2, "c", ("g",), ("https://h",), (wrong.id,), kind="fault"
+    )
     base = real()
     together = made(*base.results, wrong, excused)
     return replace(

@@ -258,7 +258,7 @@ class TestIds:
 
     def test_in_likely_causes_each_of_which_has_an_example(self):
         """The failure with the least data."""
-        diagnosis = Diagnosis("1 of 1 is", ("f",), 1, 1, 1, vectors=(self.id,))
+        diagnosis = Diagnosis("1 of 1 is", ("f",), 1, 1, 1, vectors=(self.id,), kind="fault")
         wrong = result(self.id, "mismatch", detail="shape")
         lines = text_of(made(wrong, diagnoses=(diagnosis,)), width=40)
         assert f"    example {self.id}" in lines

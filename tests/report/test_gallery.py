@@ -188,7 +188,10 @@ GALLERY = {
         ["12 answers are not for any vector."],
     ),
     "likely cause": (
-        lambda: made(WRONG, diagnoses=(Diagnosis("1 of 1 is", ("f",), 1, 1, 1, vectors=("a",)),)),
+        lambda: made(
+            WRONG,
+            diagnoses=(Diagnosis("1 of 1 is", ("f",), 1, 1, 1, vectors=("a",), kind="fault"),),
+        ),
         ["Likely cause", "1 of 1 is"],
     ),
 }

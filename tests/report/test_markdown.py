@@ -136,7 +136,7 @@ def everywhere(text):
         readings=(ClauseReport(text, "split", by=text, values={text: text}, touched=1),),
         undefined=(UndefinedReport(text, {text: 1}),),
         accuracy=(Accuracy(text, 1, 1.0, 0.0, 0.0),),
-        diagnoses=(Diagnosis(text, (text,), 1, 1, 1, 1, 1, text, (text,), (text,)),),
+        diagnoses=(Diagnosis(text, (text,), 1, 1, 1, 1, 1, text, (text,), (text,), kind="fault"),),
         required={text: text},
         repeated=Repeatability(1, (text,), (text,)),
         expectations=Expectations(text, {"mismatch": 1}, (text,), (text,), (text,)),
@@ -170,7 +170,7 @@ def test_the_verdict_comes_first():
 def test_causes_come_before_examples():
     """With links to public reports, and only to those."""
     threads = ("https://github.com/a/b/issues/1", "https://evil.example/x")
-    cause = Diagnosis("1 of 1 is reproduced by: x", ("f",), 1, 1, 1, threads=threads)
+    cause = Diagnosis("1 of 1 is reproduced by: x", ("f",), 1, 1, 1, threads=threads, kind="fault")
     text = render(made(result("a", "mismatch"), diagnoses=(cause,)))
     assert text.index("### Likely causes") < text.index("### AvgPool-1")
     links = [attrs["href"] for tag, attrs in page(text).found if tag == "a"]

@@ -208,7 +208,7 @@ def _diagnoses(draw, ids):
         alternatives=draw(_tuples),
         threads=draw(_tuples),
         vectors=draw(_some(ids)),
-        kind=draw(st.sampled_from(["", "fault", "rule", "state", "unknown"])),
+        kind=draw(st.sampled_from(["fault", "rule", "state", "variation", "reading", "unknown"])),
         proof=draw(st.none() | st.builds(Proof, _counts, _counts, st.none() | _counts, texts)),
         smallest=draw(texts),
         behaviour=draw(texts),
