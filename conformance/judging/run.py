@@ -34,6 +34,8 @@ from conformance.vectorfile.sources import Selected
 _SHOWN = 50
 _BETWEEN_COUNTS = 256
 """Vectors that are run between two counts of the failures."""
+_OF_ROOM = 64
+"""An output may take this part of the room left: a few huge ones leave it to those after them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,7 +181,7 @@ class Run:
         """Return a result with what was printed, and outputs if a report may take more of them."""
         output = arrays_of(answers.outputs[vector])
         nbytes = 0 if output is None else sum(array.nbytes for array in outputs_of(output))
-        if nbytes > self._output_bytes_left:
+        if nbytes > self._output_bytes_left // _OF_ROOM:
             output, nbytes = None, 0
         self._output_bytes_left -= nbytes
         return structs.replace(result, output=output, printed=answers.printed.get(vector, ""))

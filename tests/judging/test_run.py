@@ -2,12 +2,14 @@
 
 from time import sleep
 
+import numpy as np
 import pytest
-from support.fakes import right, vector
+from support.fakes import altered, ran, right, vector
 
 from conformance import Interrupted, check
 from conformance.api.check import CheckPlan, run
 from conformance.backends.runner import InProcess
+from conformance.judging import run as judging_run
 from conformance.judging import tally
 from conformance.settings import Settings
 
@@ -106,3 +108,24 @@ def test_a_long_run_names_the_vectors_that_took_longest(monkeypatch, isolate):
     assert len(slow) == 5
     assert slow[0].id == "MaxPool-1"
     assert slow[0].seconds >= 0.2 > slow[1].seconds
+
+
+class TestOutputsKept:
+    """Wrong outputs are kept, to be compared with causes, as long as there is room for them."""
+
+    @staticmethod
+    def kept(monkeypatch, *sizes, room=640):
+        """Return for outputs of so many bytes whether they are kept."""
+        monkeypatch.setattr(judging_run, "STORED_OUTPUT", room)
+        left = iter(sizes)
+        wrong = altered(lambda out: np.zeros(next(left), np.int8))
+        report = ran(wrong, *(vector(id=str(i)) for i in range(len(sizes))))
+        return [result.output is not None for result in report.results]
+
+    def test_are_bounded_together(self, monkeypatch):
+        """Each leaves less room to those after it."""
+        assert self.kept(monkeypatch, 10, 9, 10, 9) == [True, True, False, True]
+
+    def test_a_huge_one_leaves_room_to_those_after_it(self, monkeypatch):
+        """One wrong shape costs the causes of all other operators otherwise."""
+        assert self.kept(monkeypatch, 600, 6, 6) == [False, True, True]
