@@ -127,6 +127,7 @@ _MANNERS: Mapping[Manner, str] = {
     "shape": "an output of another shape",
     "type": "an output of another type",
     "outputs": "wrong values of a further output",
+    "any": "an exception or a wrong result",
 }
 _SOME: Mapping[Manner, str] = {
     "values": "some values are wrong",

@@ -278,7 +278,8 @@ class Experiments:
         faults = [
             trial
             for trial in self._known.confirmed
-            if any(s in kind for s in trial.strays if not self._known.is_explained(s))
+            if all(s in kind for s in trial.predicted)
+            and any(s in kind for s in trial.strays if not self._known.is_explained(s))
         ]
         attempt = partial(self._on_rule, kind)
         return bool(faults and self._in_place_of(faults, attempt)) or attempt() is not None
@@ -286,12 +287,17 @@ class Experiments:
     def _unexplained(self, trial: Trial) -> int:
         """Return how many cases that a cause is not about fail for no known one; 0 for a few.
 
-        What fails in another manner than all that it predicted is another fault.
+        None may fail as its faults say where its condition does not hold: that is no condition
+        then. What returns something else there, or fails in another manner, is another fault.
         """
-        manners = {sample.manner for sample in trial.predicted}
-        alike = [sample for sample in trial.strays if sample.manner in manners]
-        strays = sum(not self._known.is_explained(sample) for sample in alike)
-        return strays if limits.PER_STRAY * strays > trial.quiet + len(trial.strays) else 0
+        always = self._known.trial(planted(*trial.claim.faults))
+        manners = {sample.manner for sample in _returned(trial.predicted) or trial.predicted}
+        strays = [s for s in trial.strays if s.manner in manners]
+        strays = [s for s in strays if not self._known.is_explained(s)]
+        alike = sum(map(always.explains, strays))
+        left = alike + sum(not always.fails(sample.vector) for sample in strays)
+        few = limits.PER_STRAY * left <= trial.quiet + len(trial.strays)
+        return 0 if few and not alike else left
 
     def _on_supposed_faults(self, alternatives: Sequence[Together]) -> Trial | None:
         """Hold faults, or alternatives to them, against held-out cases; None if these refute all.
@@ -412,9 +418,9 @@ class Experiments:
         more than is known.
         """
         always = planted(*claim.faults)
-        predicted = self._known.shown(always, len(self._known.failing))
+        predicted = _returned(self._known.shown(always, len(self._known.failing)))
         shown = [s for s in predicted if not self._known.is_explained(s)]
-        if all(s.outputs is None for s in shown):
+        if not shown:
             return None
         if not (claim.where or self._is_worth_a_condition(shown)):
             return None
@@ -453,7 +459,7 @@ class Experiments:
     def _conditional(self, claim: Claim, shown: list[Sample], share: Share) -> Iterator[Trial]:
         """Yield what held-out cases say of a fault under one condition after the other."""
         always = self._known.trial(planted(*claim.faults))
-        absent = [s for s in self._known.conforming if always.fails(s.vector)]
+        absent = [s for s in self._known.conforming if self._shows_otherwise(always, s)]
         for _ in range(limits.CONDITIONS):
             trial = self._trying.tried(claim, shown, share)
             is_right = not self._applies_to_many(trial.claim, absent, shown)
@@ -464,9 +470,11 @@ class Experiments:
             if share.is_spent or not (trial.predicted or claim.where):
                 return
             # One case in which it is absent tells little: what is like it tells why.
-            like = self._rules.like(trial.absent)
-            shown += [*trial.predicted, *filter(always.explains, like)]
-            absent += [*trial.absent, *(s for s in like if always.fails(s.vector) and not s.failed)]
+            seen = (*trial.absent, *trial.other, *trial.beside)
+            without = [s for s in seen if self._shows_otherwise(always, s)]
+            like = self._rules.like(without)
+            shown += _returned([*trial.predicted, *filter(always.explains, like)])
+            absent += [*without, *(s for s in like if self._shows_otherwise(always, s))]
             if len(shown) >= limits.FOR_A_CONDITION:
                 places = self._rules.condition(always.claim, shown, absent)
                 if places is None or places == claim.places:
@@ -474,6 +482,11 @@ class Experiments:
                 claim = replace(claim, places=places)
                 if self._applies_to_many(claim, absent, shown):
                     return
+
+    def _shows_otherwise(self, trial: Trial, sample: Sample) -> bool:
+        """Say whether a fault was to show in a sample, which is right or has other values."""
+        has_others = sample.outputs is not None and not trial.explains(sample)
+        return trial.fails(sample.vector) and (not sample.failed or has_others)
 
     def _applies_to_many(
         self, claim: Claim, absent: Sequence[Sample], shown: Sequence[Sample]
@@ -503,10 +516,16 @@ class Experiments:
         return trial
 
 
+def _returned(samples: Sequence[Sample]) -> list[Sample]:
+    """Leave out exceptions: many faults raise one, so that they tell little of where one is."""
+    return [sample for sample in samples if sample.outputs is not None]
+
+
 def _kinds_of(left: Sequence[Sample]) -> list[FailureKind]:
     """Return the kinds of failures, the most frequent first: by exceptions, then by manners.
 
-    Exceptions of one kind mostly have one cause; rare ones are looked at together.
+    Exceptions of one kind mostly have one cause; rare ones are looked at together, and at last all
+    that is left: a code path may fail in more than one manner.
     """
     by_exception = Counter(FailureKind(s.manner, s.raised) for s in left if s.manner is not None)
     by_manner = Counter(FailureKind(each.manner) for each in by_exception.elements())
@@ -515,4 +534,5 @@ def _kinds_of(left: Sequence[Sample]) -> list[FailureKind]:
         for each, count in by_exception.most_common()
         if limits.FOR_A_CONDITION <= count < by_manner[FailureKind(each.manner)]
     ]
-    return [*often, *(each for each, _ in by_manner.most_common())]
+    every = [FailureKind("any")] if len(by_manner) > 1 else []
+    return [*often, *(each for each, _ in by_manner.most_common()), *every]

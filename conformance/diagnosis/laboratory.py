@@ -38,7 +38,8 @@ from conformance.record.report import FAILURES, Verdict
 from conformance.record.why import Raised, Why
 from conformance.vector import UNDEFINED, Case, Combination, Outputs, Vector, outputs_of
 
-_NUMBER = re.compile(r"-?\d+(\.\d+)?")
+_OF_A_CASE = re.compile(r"\w*(\[[^]]*(\]|$)|\([^)]*(\)|$))|-?\d+(\.\d+)?")
+"""What texts of exceptions say of one case alone: lists, of whatever type, and numbers."""
 
 
 class Laboratory:
@@ -234,7 +235,7 @@ def sample_of(
 
 def _kind_of(why: Why | None) -> str:
     """Return what an exception has in common with others of its kind."""
-    return _NUMBER.sub("0", f"{why.type}: {why.text}") if isinstance(why, Raised) else ""
+    return _OF_A_CASE.sub("…", f"{why.type}: {why.text}") if isinstance(why, Raised) else ""
 
 
 def samples_from(pairs: Sequence[tuple[Vector, Outputs | None]]) -> list[Sample]:

@@ -22,7 +22,7 @@ PER_UNCLEAR_OF_SOME = 5
 PER_IN_PART = 5
 """The same for each in which more is wrong than predicted."""
 PER_HIDDEN = 2
-"""The same for each that another fault may hide."""
+"""The same for each that another fault may hide, as one that raises exceptions does."""
 PER_BESIDE = 30
 """The same for each that is wrong in another way: the backend may have another bug there."""
 PER_OTHER = 10

@@ -67,7 +67,7 @@ class Predictions:
                 return not sample.failed
             return sample.failed and self.reproduces(claim.faults, sample)
         if what.manner not in OF_ELEMENTS:
-            return self.fails(claim, sample.vector) == (sample.manner == what.manner)
+            return self.fails(claim, sample.vector) == sample.failed_in(what.manner)
         if what.some and self.fails(claim, sample.vector):
             return self._holds(claim, sample)
         return self._is_as_shown(claim, what, sample)
@@ -84,7 +84,7 @@ class Predictions:
             applies = self.applies(claim, sample.vector)
             return applies and self.reproduces(claim.faults, sample, telling=False)
         if what.manner not in OF_ELEMENTS:
-            return sample.manner == what.manner and self.predicts(claim, sample)
+            return sample.failed_in(what.manner) and self.predicts(claim, sample)
         if what.instead is None:
             return self._holds(claim, sample)
         alike, told = what.instead.matches(sample, self.layout(sample.vector))
@@ -96,7 +96,7 @@ class Predictions:
         if what is None:
             applies = self.applies(claim, sample.vector)
             return applies and self.reproduces(claim.faults, sample)
-        if sample.manner != what.manner:
+        if not sample.failed_in(what.manner):
             return False
         if what.instead is None:
             return self.fails(claim, sample.vector)
@@ -153,7 +153,7 @@ class Predictions:
         if claim.faults:
             return not self.reproductions.show(claim.faults, self.unanswered(vector).doubted)
         what = claim.substitute
-        if what is None or what.manner not in OF_ELEMENTS:
+        if what is None or what.manner not in (*OF_ELEMENTS, "any"):
             return False
         if what.instead is None or what.some:
             return True

@@ -41,7 +41,7 @@ from conformance.diagnosis.elements import (
     features_of,
 )
 from conformance.diagnosis.predictions import Predictions
-from conformance.diagnosis.sample import Sample
+from conformance.diagnosis.sample import OF_ELEMENTS, Manner, Sample
 from conformance.diagnosis.substitutes import Instead, instead_of
 from conformance.vector import Case
 
@@ -89,6 +89,7 @@ class Rule:
 
 def learned(
     samples: Sequence[Sample],
+    manner: Manner,
     seed: int = 0,
     *,
     readings: Mapping[str, str] | None = None,
@@ -96,22 +97,21 @@ def learned(
 ) -> list[Rule]:
     """Return the rules that fit samples, the shortest first; several where they fit alike.
 
-    There are rules for each manner in which the backend failed. A rule that most of what is in
-    its place contradicts is none. What comes instead of right values may be one of `others`.
+    They say where the backend fails in a manner. A rule that most of what is in its place
+    contradicts is none. What comes instead of right values may be one of `others`.
     """
     rng = np.random.default_rng(seed)
     predictions = Predictions(lambda _: readings or {})
-    layouts = [predictions.layout(sample.vector) for sample in samples]
-    rules: list[Rule] = []
-    for manner in dict.fromkeys(sample.manner for sample in samples if sample.manner is not None):
-        what = Substitute(manner)
-        if manner == "values":
-            rules += _rules_of_elements(what, samples, predictions, rng, others)
-        elif manner == "outputs":
-            rules += _rules_of_elements(what, samples, predictions, rng, None)
-        else:
-            table = _Table.of_cases(layouts, [sample.manner == manner for sample in samples])
-            rules += _rules(what, table)
+    what = Substitute(manner)
+    failed = [sample.failed_in(manner) for sample in samples]
+    if not any(failed):
+        return []
+    if manner in OF_ELEMENTS:
+        instead = others if manner == "values" else None
+        rules = _rules_of_elements(what, samples, predictions, rng, instead)
+    else:
+        layouts = [predictions.layout(sample.vector) for sample in samples]
+        rules = _rules(what, _Table.of_cases(layouts, failed))
     return [rule for rule in rules if _is_mostly_right(rule.claim, samples, predictions)]
 
 
@@ -132,8 +132,10 @@ def _rules(what: Substitute, table: _Table) -> list[Rule]:
     ]
 
 
-def rows_of(samples: Sequence[Sample]) -> int:
-    """Return about how many rows rules are learned from."""
+def rows_of(samples: Sequence[Sample], manner: Manner) -> int:
+    """Return about how many rows such rules are learned from: cases, or elements of them."""
+    if manner not in OF_ELEMENTS:
+        return len(samples)
     sizes = (1 if s.wrong is None else min(s.wrong.size, limits.MOST_ROWS) for s in samples)
     return min(limits.ROWS, sum(sizes))
 
@@ -142,7 +144,7 @@ def _is_mostly_right(claim: Claim, samples: Sequence[Sample], predictions: Predi
     """Say whether what a claim predicts to fail fails in that manner, as a rule."""
     assert claim.substitute is not None
     fails = [sample for sample in samples if predictions.fails(claim, sample.vector)]
-    hits = sum(sample.manner == claim.substitute.manner for sample in fails)
+    hits = sum(sample.failed_in(claim.substitute.manner) for sample in fails)
     return 2 * hits >= len(fails)
 
 

@@ -16,7 +16,7 @@ from conformance.diagnosis.conditions import Places
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.rule_learning import Edge, Rule, learned, rows_of
-from conformance.diagnosis.sample import FailureKind, Sample
+from conformance.diagnosis.sample import FailureKind, Manner, Sample
 from conformance.diagnosis.substitutes import Instead
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import Trying, tells_elements_apart
@@ -48,7 +48,7 @@ class RuleSearch:
                 break
             share = self._laboratory.share(limits.STEPS_OF_A_CAUSE)
             known = kind.alone(known)
-            rules = self._learned(known, others)
+            rules = self._learned(known, kind.manner, others)
             asked = [
                 *self._bisected(rules, left),
                 *self._contested([rule.claim for rule in rules], known),
@@ -56,7 +56,7 @@ class RuleSearch:
             asked = kind.alone(asked)
             known += asked
             if any(not self._predictions.predicts(rules[0].claim, sample) for sample in asked):
-                rules = self._learned(known, others)
+                rules = self._learned(known, kind.manner, others)
             for rule in rules[: limits.RULES_TRIED]:
                 trial = self._tried_and_widened(rule.claim, known, left, share)
                 if trial.is_confirmed:
@@ -85,7 +85,8 @@ class RuleSearch:
 
         def conditions() -> list[Rule]:
             cases = [Sample(s.vector, None, failed=True) for s in shown]
-            return self._learned(cases + [Sample(s.vector, None, failed=False) for s in absent])
+            cases += [Sample(s.vector, None, failed=False) for s in absent]
+            return self._learned(cases, "any")
 
         first = conditions()
         for sample in self._contested([rule.claim for rule in first], [*shown, *absent]):
@@ -151,10 +152,12 @@ class RuleSearch:
                 return self._general(shorter, known)
         return claim
 
-    def _learned(self, samples: Sequence[Sample], others: Sequence[Instead] = ()) -> list[Rule]:
+    def _learned(
+        self, samples: Sequence[Sample], manner: Manner, others: Sequence[Instead] = ()
+    ) -> list[Rule]:
         readings = self._laboratory.readings(samples[0].vector)
-        self._laboratory.budget.spend(ROW * rows_of(samples))
-        found = learned(samples, self._laboratory.seed, readings=readings, others=others)
+        self._laboratory.budget.spend(ROW * rows_of(samples, manner))
+        found = learned(samples, manner, self._laboratory.seed, readings=readings, others=others)
         # What a fault makes of every element is that fault, and was tried as such.
         return [rule for rule in found if not _is_of_fault(rule.claim)]
 

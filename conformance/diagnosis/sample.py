@@ -12,8 +12,11 @@ import numpy.typing as npt
 from conformance.vector import Outputs, Vector
 
 Bools = npt.NDArray[np.bool_]
-Manner = Literal["values", "outputs", "exception", "accepted", "shape", "type"]
-"""How a sample failed: in values of the first output, or of further outputs alone, and so on."""
+Manner = Literal["values", "outputs", "exception", "accepted", "shape", "type", "any"]
+"""How a sample failed: in values of the first output, or of further outputs alone, and so on.
+
+"any" is what a claim says of cases that fail in one of these manners or another.
+"""
 OF_ELEMENTS: tuple[Manner, ...] = ("values", "outputs")
 """Manners in which some elements are wrong and others right."""
 
@@ -66,6 +69,10 @@ class Sample:
             return "type" if [each.shape for each in self.outputs] in shapes else "shape"
         return "values"
 
+    def failed_in(self, manner: Manner | None) -> bool:
+        """Say whether it failed in a manner, or "any"."""
+        return self.failed and manner in {self.manner, "any"}
+
 
 @dataclass(frozen=True, slots=True)
 class FailureKind:
@@ -76,7 +83,7 @@ class FailureKind:
 
     def __contains__(self, sample: Sample) -> bool:
         """Say whether a sample failed so."""
-        return sample.manner == self.manner and self.raised in {None, sample.raised}
+        return sample.failed_in(self.manner) and self.raised in {None, sample.raised}
 
     def alone(self, samples: Iterable[Sample]) -> list[Sample]:
         """Leave out samples that fail in another way: they tell nothing of this one."""

@@ -52,10 +52,12 @@ class Trial:
     def is_refuted(self) -> bool:
         """Whether it predicted something else than what the backend did."""
         known = len(self.predicted)
+        returned = sum(sample.outputs is not None for sample in self.beside)
         too_many = (
             self._for_unclear * (len(self.unclear) - 1) > known
             or limits.PER_IN_PART * (len(self.in_part) - 1) > known
-            or limits.PER_BESIDE * len(self.beside) > known
+            or limits.PER_BESIDE * returned > known
+            or limits.PER_HIDDEN * len(self.beside) > known
         )
         return bool(self.absent or self.other) or too_many
 
@@ -159,6 +161,8 @@ class Trial:
                 self.predicted.append(sample)
             elif together is not None:
                 self._see_otherwise(sample)
+        elif sample.outputs is None:
+            self.beside.append(sample)  # not what was to be returned, but that nothing was
         else:
             self.other.append(sample)
 

@@ -334,30 +334,63 @@ def test_what_there_is_no_work_left_for_is_supposed_under_its_condition(of_float
     assert not trial.is_confirmed
 
 
-@pytest.mark.parametrize("raises", [True, False])
-def test_what_fails_in_another_manner_speaks_not_against_a_cause(of_float64, raises):
+def test_what_fails_otherwise_speaks_not_against_a_cause(of_float64):
     """A bad engine fails in other ways wherever one looks: a wider fault would fail in this way."""
     known, claim = of_float64
     trial = Trying(known).tried(claim, known.failing)
-    outputs = None if raises else known.failing[0].outputs
-    trial.strays = [Sample(each.vector, outputs, failed=True) for each in known.conforming]
-    trial.quiet = 0
-    missing = Experiments(known).proof(trial).missing
-    assert missing == "" if raises else missing.endswith("fail as well")
+
+    def missing(*outputs):
+        trial.quiet, trial.strays = 0, [*strays(outputs)]
+        return Experiments(known).proof(trial).missing
+
+    def strays(outputs):
+        for each in known.conforming:
+            if known.predictions.fails(planted(*claim.faults), each.vector):
+                yield Sample(each.vector, outputs or None, failed=True)
+
+    assert missing() == ""  # exceptions
+    assert missing(ramp(1, 1, 3)) == ""  # other values than it predicts
+
+
+def test_a_condition_beyond_which_a_fault_is_there_as_well_is_not_confirmed(of_float64):
+    """One such case is enough: the condition is another one."""
+    known, claim = of_float64
+    trial = Trying(known).tried(claim, known.failing)
+    assert not Experiments(known).proof(trial).missing
+    always = planted(*claim.faults)
+    told = next(s for s in known.conforming if known.predictions.fails(always, s.vector))
+    case = told.vector.case
+    wrong = faulty(always.faults[0])(case.operator, case.inputs, case.attributes)
+    trial.strays = [Sample(told.vector, (wrong,), failed=True)]
+    assert Experiments(known).proof(trial).missing.endswith("1 fail as well")
 
 
 def test_exceptions_are_of_kinds_and_rare_ones_are_looked_at_together():
-    """What a text says beside its numbers mostly has one cause."""
+    """What a text says beside numbers and lists mostly has one cause."""
     case = vector(ramp(1, 1, 4))
-    texts = [f"no kernel of {n}" for n in range(7)] + ["too large: -1.5", "no room"]
+    texts = [f"no kernel of ({n},), array([{n}]) or [{n}, 2" for n in range(7)]
+    texts += ["too large: -1.5", "no room"]
     answers = [Answer(RAISED, why=Raised("ValueError", text)) for text in texts]
     kinds = _kinds_of([sample_of(case, answer) for answer in answers])
     assert kinds == [
-        FailureKind("exception", "ValueError: no kernel of 0"),
+        FailureKind("exception", "ValueError: no kernel of …, … or …"),
         FailureKind("exception"),
     ]
     rare = sample_of(case, answers[-1])
     assert [rare in kind for kind in kinds] == [False, True]
+
+
+def test_failures_of_several_manners_are_looked_at_together_at_last():
+    """A code path may raise exceptions and return wrong values."""
+    case = vector(ramp(1, 1, 4))
+    failed = [Sample(case, outputs, failed=True) for outputs in (None, (ramp(1, 1, 9),))]
+    kinds = _kinds_of(failed)
+    assert kinds == [FailureKind("exception"), FailureKind("shape"), FailureKind("any")]
+    assert [[sample in kind for sample in failed] for kind in kinds] == [
+        [True, False],
+        [False, True],
+        [True, True],
+    ]
 
 
 def test_what_no_held_out_case_shows_is_named_and_not_confirmed(monkeypatch):

@@ -132,7 +132,28 @@ def rules_of(fault):
 
 def claims(samples, seed=0):
     """Return the claims of the rules that are learned, the shortest first."""
-    return [rule.claim for rule in learned(samples, seed)]
+    (manner,) = {sample.manner for sample in samples if sample.failed}
+    return [rule.claim for rule in learned(samples, manner, seed)]
+
+
+def test_a_code_path_fails_in_one_manner_or_another():
+    """Where it raises exceptions for one type and returns wrong values of others, a rule says so."""
+
+    def channels_from_8(case, output):
+        if case.case.data.shape[1] < 8:
+            return output
+        if case.case.data.dtype == np.float16:
+            raise ValueError("not supported")
+        return output + 1
+
+    given = samples(cases(), channels_from_8)
+    assert {sample.manner for sample in given if sample.failed} == {"exception", "values"}
+    rule = learned(given, "any")[0]
+    assert (
+        rule.claim.words
+        == "an exception or a wrong result where the number of channels is at least 8"
+    )
+    assert all(PREDICTIONS.predicts(rule.claim, sample) for sample in given)
 
 
 @ALL
@@ -231,7 +252,7 @@ def test_an_edge_is_where_a_case_is_drawn():
         vector(ramp(1, 1, 60), pool(kernel=[kernel], strides=[1])).case for kernel in (2, 3, 5, 40)
     ]
     for _ in range(8):
-        rules = learned(samples(made, from_kernel_12))
+        rules = learned(samples(made, from_kernel_12), "values")
         edges = [edge for rule in rules for edge in rule.edges if edge.feature.name == "kernel"]
         drawn = [case for edge in edges if (case := edge.case(made[-1])) is not None]
         if not drawn:

@@ -41,6 +41,19 @@ def test_a_few_cases_in_which_more_is_wrong_do_not_refute_a_fault():
     assert trial.is_refuted
 
 
+def test_exceptions_hide_a_fault_and_refute_it_only_if_they_are_many():
+    """Where a backend raises one it returns no values that could be those of the fault."""
+    trial, made = supposed("not-divided"), vector(ramp(1, 1, 6), pool())
+    case = Sample(made, (ramp(1, 1, 3),), failed=True)
+    trial.predicted = [case] * CONFIRMING
+    trial.beside = [Sample(made, None, failed=True)] * (CONFIRMING // 2)
+    assert trial.is_confirmed
+    trial.beside += trial.beside[:1]
+    assert trial.is_refuted
+    trial.beside = [case] * 2
+    assert trial.is_refuted
+
+
 def test_a_case_that_is_right_under_another_reading_refutes_no_fault():
     """One window fewer, unless rounding_type counts with same_*, which may be due to the fault."""
     trial = supposed("pads-dilations-ignored", **{"same-with-ceil": "rounding-ignored"})
