@@ -9,7 +9,7 @@ from itertools import accumulate
 from conformance.budget import Budget
 from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import Candidates
-from conformance.diagnosis.claim import Planted, planted, with_gradients
+from conformance.diagnosis.claim import Planted, with_gradients
 from conformance.diagnosis.common_numbers import of_common_numbers
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import size, spread, thinned, weight
@@ -205,7 +205,7 @@ def _as_tried(
 ) -> Fit:
     """Return a fit with the claim that stood, and what that explains."""
     claim = trial.claim
-    if claim == planted(*fit.faults):
+    if claim == fit.claim:
         return fit
     explained = {
         i: match

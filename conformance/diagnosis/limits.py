@@ -193,8 +193,8 @@ WEIGHT = 600.0
 """What the wrong elements of all samples weigh together at most, and the right ones."""
 LEAST_WEIGHT = 2.0
 """What those of one sample weigh at least."""
-BEAM = (28, 10)
-"""Conjunctions of one condition, and of two, that are continued."""
+BEAM = (28, 10, 6)
+"""Conjunctions of one condition, of two and of three that are continued."""
 BRANCHES = 40
 """Conditions that each is continued with."""
 RULES = 10

@@ -137,7 +137,7 @@ def claims(samples, seed=0):
 
 
 def test_a_code_path_fails_in_one_manner_or_another():
-    """Where it raises exceptions for one type and returns wrong values of others, a rule says so."""
+    """Where it raises exceptions for one type and returns wrong values of others, a rule says."""
 
     def channels_from_8(case, output):
         if case.case.data.shape[1] < 8:
