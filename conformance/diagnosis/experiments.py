@@ -495,7 +495,7 @@ class Experiments:
 
         What is invalid may be refused for another reason.
         """
-        met = [s for s in absent if self._predictions.applies(claim, s.vector)]
+        met = [s for s in absent if not s.failed and self._predictions.applies(claim, s.vector)]
         return any(s.vector.values for s in met) or limits.PER_REFUSED * len(met) > len(shown)
 
     def _is_worth_a_condition(self, shown: Sequence[Sample]) -> bool:

@@ -177,7 +177,7 @@ def _first_in_plane(cells: ChosenCells) -> Array:
 def _by_output_sizes(cells: ChosenCells) -> Array:
     """Take the number of a cell in its window apart by the sizes of the output, in one plane.
 
-    Windows lie as many cells on as their number says, less the pad that is given.
+    Windows lie as many cells on as their number says, less the pad that is given to explicit ones.
     """
     params = cells.params
     number = _row_major(cells.taps, params.kernel or params.sizes)
@@ -186,8 +186,8 @@ def _by_output_sizes(cells: ChosenCells) -> Array:
         taps.insert(0, number % size)
         number = number // size
     taps.insert(0, number)
-    begins = params.pads_begin or (0,) * len(taps)
-    axes = zip(cells.windows, begins, taps, strict=True)
+    begins = params.pads_begin if params.auto_pad == "explicit" else ()
+    axes = zip(cells.windows, begins or (0,) * len(taps), taps, strict=True)
     return _row_major([window - begin + tap for window, begin, tap in axes], params.sizes)
 
 
