@@ -161,8 +161,6 @@ class Trial:
                 self.predicted.append(sample)
             elif together is not None:
                 self._see_otherwise(sample)
-        elif sample.outputs is None:
-            self.beside.append(sample)  # not what was to be returned, but that nothing was
         else:
             self.other.append(sample)
 

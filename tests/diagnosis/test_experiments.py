@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import partial
 from itertools import repeat
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -378,6 +379,27 @@ def test_exceptions_are_of_kinds_and_rare_ones_are_looked_at_together():
     ]
     rare = sample_of(case, answers[-1])
     assert [rare in kind for kind in kinds] == [False, True]
+
+
+@pytest.mark.slow("failures of several manners are looked at together at last")
+def test_a_code_path_that_fails_in_one_manner_or_another_is_one_rule():
+    """Nothing tells which call of doubles over three axes raises, and which has wrong values."""
+
+    def backend(operator, inputs, attributes):
+        (data,) = inputs
+        output = evaluate(operator, inputs, attributes)
+        if data.dtype != np.float64 or data.ndim != 5:
+            return output
+        seed = crc32(data.tobytes())
+        if seed % 2:
+            raise ValueError("no luck")
+        return output + np.random.default_rng(seed).random(output.shape)
+
+    first = diagnosed(backend, "AvgPool-1", every=1)[0]
+    assert first.behaviour.startswith(
+        "an exception or a wrong result where the type is float64 and "
+    )
+    assert not first.proof.missing
 
 
 def test_failures_of_several_manners_are_looked_at_together_at_last():
