@@ -534,5 +534,6 @@ def _kinds_of(left: Sequence[Sample]) -> list[FailureKind]:
         for each, count in by_exception.most_common()
         if limits.FOR_A_CONDITION <= count < by_manner[FailureKind(each.manner)]
     ]
-    every = [FailureKind("any")] if len(by_manner) > 1 else []
-    return [*often, *(each for each, _ in by_manner.most_common()), *every]
+    every = FailureKind("any")
+    several = len({s.manner for s in left if s in every}) > 1
+    return [*often, *(each for each, _ in by_manner.most_common()), *[every] * several]

@@ -49,11 +49,9 @@ Ints = npt.NDArray[np.int64]
 
 _NOTHING = 1e-9
 _LEAST = dict.fromkeys(
-    ("rank", "batch", "channels", "planes", "cells")
-    + ("size", "output", "kernel", "strides", "dilations"),
-    1,
+    "rank batch channels planes cells size output kernel strides dilations".split(), 1
 )
-"""The least number of a feature, where that is not 0."""
+"""The least number of a feature where that is not 0."""
 
 
 @dataclass(frozen=True, slots=True)

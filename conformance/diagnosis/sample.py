@@ -15,7 +15,7 @@ Bools = npt.NDArray[np.bool_]
 Manner = Literal["values", "outputs", "exception", "accepted", "shape", "type", "any"]
 """How a sample failed: in values of the first output, or of further outputs alone, and so on.
 
-"any" is what a claim says of cases that fail in one of these manners or another.
+"any" is what a claim says of valid cases that fail in one of these manners or another.
 """
 OF_ELEMENTS: tuple[Manner, ...] = ("values", "outputs")
 """Manners in which some elements are wrong and others right."""
@@ -70,8 +70,10 @@ class Sample:
         return "values"
 
     def failed_in(self, manner: Manner | None) -> bool:
-        """Say whether it failed in a manner, or "any"."""
-        return self.failed and manner in {self.manner, "any"}
+        """Say whether it failed in a manner, or "any" of valid cases."""
+        if manner == "any":
+            return self.failed and self.manner != "accepted"
+        return self.failed and self.manner == manner
 
 
 @dataclass(frozen=True, slots=True)

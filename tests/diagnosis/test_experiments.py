@@ -403,16 +403,15 @@ def test_a_code_path_that_fails_in_one_manner_or_another_is_one_rule():
 
 
 def test_failures_of_several_manners_are_looked_at_together_at_last():
-    """A code path may raise exceptions and return wrong values."""
-    case = vector(ramp(1, 1, 4))
-    failed = [Sample(case, outputs, failed=True) for outputs in (None, (ramp(1, 1, 9),))]
-    kinds = _kinds_of(failed)
-    assert kinds == [FailureKind("exception"), FailureKind("shape"), FailureKind("any")]
-    assert [[sample in kind for sample in failed] for kind in kinds] == [
-        [True, False],
-        [False, True],
-        [True, True],
-    ]
+    """A code path may raise exceptions and return wrong values; invalid calls are no part of it."""
+    case, invalid = vector(ramp(1, 1, 4)), vector(ramp(1, 1, 4), pool(strides=[0]))
+    some = (ramp(1, 1, 9),)
+    raised, shape = Sample(case, None, failed=True), Sample(case, some, failed=True)
+    accepted = Sample(invalid, some, failed=True)
+    manners = [kind.manner for kind in _kinds_of([raised, shape, accepted])]
+    assert manners == ["exception", "shape", "accepted", "any"]
+    assert [each in FailureKind("any") for each in (raised, shape, accepted)] == [True, True, False]
+    assert [kind.manner for kind in _kinds_of([shape, accepted])] == ["shape", "accepted"]
 
 
 def test_what_no_held_out_case_shows_is_named_and_not_confirmed(monkeypatch):
