@@ -48,9 +48,9 @@ from conformance.vector import Case
 Ints = npt.NDArray[np.int64]
 
 _NOTHING = 1e-9
-_LEAST = dict.fromkeys(
-    "rank batch channels planes cells size output kernel strides dilations".split(), 1
-)
+_OF_CASES = ("rank", "batch", "channels", "planes", "size", "output")
+_OF_WINDOWS = ("kernel", "strides", "dilations", "cells")
+_LEAST = dict.fromkeys((*_OF_CASES, *_OF_WINDOWS), 1)
 """The least number of a feature where that is not 0."""
 
 
