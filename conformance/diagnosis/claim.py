@@ -123,6 +123,8 @@ def behaviour_of(faults: Together) -> str:
 _MANNERS: Mapping[Manner, str] = {
     "values": "wrong values",
     "exception": "an exception",
+    "crash": "a crash",
+    "hang": "no answer in time",
     "accepted": "a result for an invalid case",
     "shape": "an output of another shape",
     "type": "an output of another type",

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Literal
 
 import numpy as np
 
@@ -17,10 +18,12 @@ from conformance.budget import Budget
 from conformance.diagnosis import limits, statements
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim
-from conformance.diagnosis.features import thinned, weight
-from conformance.diagnosis.laboratory import Laboratory, sample_of
+from conformance.diagnosis.features import features, thinned, weight
+from conformance.diagnosis.laboratory import Laboratory, as_expected, sample_of
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.named_causes import cause_named, explaining
+from conformance.diagnosis.predictions import Predictions
+from conformance.diagnosis.rule_learning import learned
 from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.state import StateReport, of_state
 from conformance.diagnosis.varied import findings_of, is_varied
@@ -34,6 +37,7 @@ from conformance.record.report import (
     ClauseReport,
     Diagnosis,
     Interrupted,
+    Proof,
     Report,
     Result,
     told_apart,
@@ -68,11 +72,12 @@ def explained(
     cannot be called has no cause in what it was asked for.
     """
     failing, right, silent, not_kept = _sorted(report)
+    lost = _lost(report)
     if silent:
         note = f"no call of {', '.join(silent)} returned: no likely causes were searched for"
         report = replace(report, notes=(*report.notes, note))
     varied = findings_of(report)
-    if not (failing or varied):
+    if not (failing or varied or lost):
         return report
     state, budget = StateReport(), Budget(seconds)
     with opened(vectors) as sources:
@@ -96,13 +101,15 @@ def explained(
         failed = [s for s in failed if s.vector.case.id not in unstable]
         excused = _excused(failed, report.inconsistent)
         failed = [s for s in failed if s.vector.case.id not in excused]
-        operators = {forward_name(s.vector.case.operator) for s in failed}
+        never = _never_answered(sources, lost)
+        operators = {forward_name(s.vector.case.operator) for s in (*failed, *never)}
         conforming = _conforming(sources, right, operators)
         known = [*(s.vector for s in failed), *conforming]
         valid = _valid(sources, known, {skipped.id for skipped in report.skipped})
     readings = _readings(report.readings)
     apart = [*varied, *_of_readings(excused)]
-    failures = sum(each.explained for each in apart) + len(state.vectors) + len(failed) + not_kept
+    looked_at = len(state.vectors) + len(failed) + len(never)
+    failures = sum(each.explained for each in apart) + looked_at + not_kept
     unasked = _unasked(runner)
 
     def laboratory(part: Budget) -> Laboratory | None:
@@ -124,7 +131,8 @@ def explained(
     searches.run(budget)
     state = searches.state
     apart += map(statements.of_state, state.findings)
-    diagnoses = statements.united([apart, *searches.parts.values()], failures=failures)
+    told = [_of_lost(samples, beside) for _, samples, beside in _by_operator(never, conforming)]
+    diagnoses = statements.united([apart, *searches.parts.values(), *told], failures=failures)
     notes = (*report.notes, state.note) if state.note else report.notes
     notes += tuple(searches.notes)
     if diagnoses and diagnoses[0].sample_of:
@@ -134,6 +142,12 @@ def explained(
     if searches.is_interrupted:
         raise Interrupted(report)
     return report
+
+
+_Way = Literal["crash", "hang"]
+_WAYS: Mapping[str, _Way] = {"crashed": "crash", "timed-out": "hang"}
+"""How no answer came, by verdict."""
+_MAY_BE_LOST = "no held-out case was asked, each of which may end the backend as well"
 
 
 @dataclass(slots=True)
@@ -270,6 +284,52 @@ def _of_readings(excused: Mapping[str, tuple[str, ...]]) -> Iterator[Diagnosis]:
     for clauses, ids in groups.items():
         words = f"an exception that one of the readings of {listed(clauses)} allows"
         yield told_apart("reading", words, ids, raised=True)
+
+
+def _lost(report: Report) -> dict[str, dict[str, _Way]]:
+    """Return the vectors of which no answer came, by operator, then by id.
+
+    But of operators of which no other call returned either.
+    """
+    lost: dict[str, dict[str, _Way]] = {}
+    for result in report.results:
+        if result.verdict in _WAYS and not (result.expected or is_varied(result)):
+            lost.setdefault(result.operator, {})[result.id] = _WAYS[result.verdict]
+    returned = {result.operator for result in report.results if result.returned}
+    return {operator: lost[operator] for operator in lost.keys() & returned}
+
+
+def _never_answered(
+    sources: Sequence[Source], lost: Mapping[str, Mapping[str, _Way]]
+) -> list[Sample]:
+    return [
+        Sample(vector, None, failed=True, lost=ways[vector.case.id])
+        for source in sources
+        if (ways := lost.get(source.operator))
+        for vector in _read(source, ways)
+    ]
+
+
+def _of_lost(samples: Sequence[Sample], conforming: Sequence[Vector]) -> list[Diagnosis]:
+    """Return where no answer came: as a rule, if enough vectors show one, or what they share.
+
+    No held-out case is asked: each may cost a start of the backend.
+    """
+    of_failures = [features(sample.vector) for sample in samples]
+    failures = statements.Failures(samples, of_failures, [*map(features, conforming)])
+    predictions = Predictions(lambda _: {})
+    found: list[Diagnosis] = []
+    left = [*range(len(samples))]
+    for way in _WAYS.values():
+        some = [i for i in left if samples[i].lost == way]
+        known = [*(samples[i] for i in some), *map(as_expected, conforming)]
+        rules = learned(known, way) if len(some) >= limits.FOR_A_CONDITION else []
+        claims = (rule.claim for rule in rules)
+        claim = next((c for c in claims if all(predictions.predicts(c, s) for s in known)), None)
+        if claim is not None:
+            found.append(failures.of_rule(claim, some, Proof(missing=_MAY_BE_LOST)))
+            left = [i for i in left if i not in some]
+    return [*found, *failures.unknown(left)]
 
 
 def _right_now(failures: Sequence[Sample], laboratory: Laboratory) -> list[Vector]:

@@ -12,7 +12,9 @@ import numpy.typing as npt
 from conformance.vector import Outputs, Vector
 
 Bools = npt.NDArray[np.bool_]
-Manner = Literal["values", "outputs", "exception", "accepted", "shape", "type", "any"]
+Manner = Literal[
+    "values", "outputs", "exception", "accepted", "shape", "type", "crash", "hang", "any"
+]
 """How a sample failed: in values of the first output, or of further outputs alone, and so on.
 
 "any" is what a claim says of valid cases that fail in one of these manners or another.
@@ -30,7 +32,7 @@ class Sample:
     `defined` those that a document defines, both in the expected shape; both are None where
     elements cannot be compared: an exception, an invalid case, another shape or type. Where the
     first output is right, `further` marks what is wrong in another one of its shape. `raised` is
-    the kind of exception: its type and text, but for numbers.
+    the kind of exception: its type and text, but for numbers. `lost` says that no answer came.
     """
 
     vector: Vector
@@ -40,6 +42,7 @@ class Sample:
     defined: Bools | None = None
     further: Bools | None = None
     raised: str = ""
+    lost: Literal["crash", "hang"] | None = None
 
     @property
     def as_failed(self) -> Sample:
@@ -59,7 +62,7 @@ class Sample:
         if not self.failed:
             return None
         if self.outputs is None:
-            return "exception"
+            return self.lost or "exception"
         if not self.vector.values:
             return "accepted"
         if self.further is not None:

@@ -15,7 +15,7 @@ from conformance.diagnosis.reproduce import Match
 from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.search import Fit
 from conformance.diagnosis.state import StateFinding
-from conformance.diagnosis.traits import traits
+from conformance.diagnosis.traits import OF_MANNER, traits
 from conformance.diagnosis.where_wrong import where_wrong
 from conformance.record.report import Diagnosis, Proof, WrongCalls, added_up, told_apart
 from conformance.record.words import how_called
@@ -26,6 +26,14 @@ _RARER = 3
 """How many times as common what sets failures apart is among them as elsewhere."""
 _NOTHING_SHARED = "no attribute sets them apart"
 _BESIDE = "another cause shows in them, too, but that alone gives other values"
+
+
+def _in_each(said: Iterable[str]) -> str:
+    return f"in each of them, {listed([*said])}"
+
+
+_IN_EACH = {_in_each([said]) for said in OF_MANNER.values()}
+"""What tells failures of unknown cause apart that no output tells anything of."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +114,7 @@ class Failures:
         odd = sorted(frozenset.intersection(*(traits(self.samples[i]) for i in left)))
         observed = (
             _NOTHING_SHARED if not words and self.others else "",
-            f"in each of them, {listed(odd)}" if odd else "",
+            _in_each(odd) if odd else "",
             _BESIDE if beside else "",
             where_wrong([self.samples[i] for i in left]),
         )
@@ -170,7 +178,7 @@ def by_failures(diagnoses: Iterable[Diagnosis]) -> list[Diagnosis]:
 def _identity(diagnosis: Diagnosis) -> tuple[object, ...]:
     """Return what two diagnoses of one cause have in common."""
     if not diagnosis.is_known:
-        return (diagnosis.condition,)
+        return (diagnosis.condition, *_IN_EACH.intersection(diagnosis.observed))
     variations = tuple(each.variation for each in diagnosis.calls)
     known = diagnosis.faults or diagnosis.behaviour
     return (diagnosis.kind, known, diagnosis.condition, variations, diagnosis.is_confirmed)

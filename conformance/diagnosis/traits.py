@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from conformance.diagnosis.elements import exact_in
-from conformance.diagnosis.sample import Sample
+from conformance.diagnosis.sample import Manner, Sample
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.operators import operator_named
 from conformance.reference.rounding import widen
 from conformance.vector import UNDEFINED, Array, Expected
+
+OF_MANNER: Mapping[Manner | None, str] = {
+    "exception": "an exception was raised",
+    "crash": "the backend crashed",
+    "hang": "no answer came in time",
+    "accepted": "a result was returned for an invalid case",
+}
+"""What is said of failures without outputs that could be compared."""
 
 
 def traits(failure: Sample) -> frozenset[str]:
@@ -20,10 +28,9 @@ def traits(failure: Sample) -> frozenset[str]:
     One that not all outputs have names the output.
     """
     vector, got = failure.vector, failure.outputs
-    if got is None:
-        return frozenset({"an exception was raised"})
-    if not vector.values:
-        return frozenset({"a result was returned for an invalid case"})
+    if said := OF_MANNER.get(failure.as_failed.manner):
+        return frozenset({said})
+    assert got is not None
     outputs = operator_named(vector.case.operator).outputs
     if not 0 < len(got) <= len(outputs):
         return frozenset({f"{len(got)} outputs were returned"})

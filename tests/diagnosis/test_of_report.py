@@ -1,9 +1,11 @@
 """A report with likely causes: what they are looked for, and what is said of the rest."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 from support.fakes import pool, ramp, right, vector
 from support.fault_probes import light_probes
 from support.stored_outputs import answered, as_file
@@ -78,6 +80,46 @@ def test_failures_without_an_output_to_look_at_are_counted():
     (cause, *_) = report.diagnoses
     failures = report.counts["mismatch"] + report.counts["accepted-invalid"]
     assert (cause.sample_of, cause.total < failures) == (failures, True)
+
+
+def lost(ways, every=4):
+    """Return the diagnoses of a run of which vectors of some types have other verdicts."""
+    probes = light_probes("AvgPool-1")[::every]
+    report = check(right, probes, diagnose="none")
+    results = tuple(
+        structs.replace(result, verdict=ways.get(result.dtype, result.verdict))
+        for result in report.results
+    )
+    counts = Counter(result.verdict for result in results)
+    return explained(replace(report, results=results), probes).diagnoses, counts
+
+
+def test_where_a_backend_crashes_or_hangs_is_a_rule():
+    """It is not confirmed: a held-out case may cost a start. Crashes and hangs are told apart."""
+    found, counts = lost({"float64": "crashed", "bfloat16": "timed-out"})
+    assert [(each.kind, each.behaviour) for each in found] == [
+        ("rule", "a crash where the type is float64"),
+        ("rule", "no answer in time where the type is bfloat16"),
+    ]
+    assert [each.explained for each in found] == [counts["crashed"], counts["timed-out"]]
+    assert {str(each.proof).partition(" was asked")[0] for each in found} == {
+        "not confirmed: no held-out case"
+    }
+
+
+def test_what_a_few_crashes_share_is_said():
+    """No rule is learned of them."""
+    (found,), _ = lost({"float64": "crashed"}, every=60)
+    assert found.kind == "unknown"
+    assert found.observed == ("in each of them, the backend crashed",)
+
+
+def test_what_nothing_returned_of_has_no_causes_though_it_crashes():
+    """As where each call raises: it is not what was asked for."""
+    probes = light_probes("AvgPool-1")[::40]
+    report = check(right, probes, diagnose="none")
+    crashed = [structs.replace(each, verdict="crashed") for each in report.results]
+    assert explained(replace(report, results=tuple(crashed)), probes).diagnoses == ()
 
 
 def test_every_failure_is_held_against_the_causes_found_in_a_sample(monkeypatch):
