@@ -34,7 +34,7 @@ from conformance.vectorfile.sources import Selected
 _SHOWN = 50
 _BETWEEN_COUNTS = 256
 """Vectors that are run between two counts of the failures."""
-_OF_ROOM = 64
+_OF_ROOM = 16
 """An output may take this part of the room left: a few huge ones leave it to those after them."""
 
 

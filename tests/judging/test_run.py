@@ -114,7 +114,7 @@ class TestOutputsKept:
     """Wrong outputs are kept, to be compared with causes, as long as there is room for them."""
 
     @staticmethod
-    def kept(monkeypatch, *sizes, room=640):
+    def kept(monkeypatch, *sizes, room=160):
         """Return for outputs of so many bytes whether they are kept."""
         monkeypatch.setattr(judging_run, "STORED_OUTPUT", room)
         left = iter(sizes)
@@ -124,7 +124,7 @@ class TestOutputsKept:
 
     def test_are_bounded_together(self, monkeypatch):
         """Each leaves less room to those after it."""
-        assert self.kept(monkeypatch, 10, 9, 10, 9) == [True, True, False, True]
+        assert self.kept(monkeypatch, 10, 9, 9, 8) == [True, True, False, True]
 
     def test_a_huge_one_leaves_room_to_those_after_it(self, monkeypatch):
         """One wrong shape costs the causes of all other operators otherwise."""
