@@ -287,23 +287,12 @@ class Experiments:
     def _unexplained(self, trial: Trial) -> int:
         """Return how many cases that a cause is not about fail for no known one; 0 for a few.
 
-        What fails in another manner is another fault. Of cases beyond its condition in which its
-        faults would show, few may be as these say: else it is no condition.
+        What fails in another manner than all that it predicted is another fault.
         """
         manners = {sample.manner for sample in _returned(trial.predicted) or trial.predicted}
-        strays = [s for s in trial.strays if s.manner in manners]
-        left = sum(not self._known.is_explained(sample) for sample in strays)
-        if limits.PER_STRAY * left > trial.quiet + len(trial.strays):
-            return left
-        always = self._known.trial(planted(*trial.claim.faults))
-        beyond = [s for s in self._known.fresh if self._is_beyond(trial.claim, s.vector)]
-        alike = sum(always.explains(s) and not self._known.is_explained(s) for s in beyond)
-        return alike if limits.PER_STRAY * alike > len(beyond) else 0
-
-    def _is_beyond(self, claim: Claim, vector: Vector) -> bool:
-        """Say whether the faults of a claim would show in a vector but for its condition."""
-        applies = self._predictions.applies(claim, vector)
-        return not applies and self._predictions.fails(planted(*claim.faults), vector)
+        alike = [sample for sample in trial.strays if sample.manner in manners]
+        strays = sum(not self._known.is_explained(sample) for sample in alike)
+        return strays if limits.PER_STRAY * strays > trial.quiet + len(trial.strays) else 0
 
     def _on_supposed_faults(self, alternatives: Sequence[Together]) -> Trial | None:
         """Hold faults, or alternatives to them, against held-out cases; None if these refute all.
