@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Literal
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.named_causes import cause_named, explaining
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.rule_learning import learned
-from conformance.diagnosis.sample import Sample
+from conformance.diagnosis.sample import Lost, Sample
 from conformance.diagnosis.state import StateReport, of_state
 from conformance.diagnosis.varied import findings_of, is_varied
 from conformance.dtypes import name_of
@@ -71,8 +70,7 @@ def explained(
     are failures that were expected, and operators of which no call returned: a backend that
     cannot be called has no cause in what it was asked for.
     """
-    failing, right, silent, not_kept = _sorted(report)
-    lost = _lost(report)
+    failing, lost, right, silent, not_kept = _sorted(report)
     if silent:
         note = f"no call of {', '.join(silent)} returned: no likely causes were searched for"
         report = replace(report, notes=(*report.notes, note))
@@ -144,8 +142,7 @@ def explained(
     return report
 
 
-_Way = Literal["crash", "hang"]
-_WAYS: Mapping[str, _Way] = {"crashed": "crash", "timed-out": "hang"}
+_LOST: Mapping[str, Lost] = {"crashed": "crash", "timed-out": "hang"}
 """How no answer came, by verdict."""
 _MAY_BE_LOST = "no held-out case was asked, each of which may end the backend as well"
 
@@ -286,21 +283,8 @@ def _of_readings(excused: Mapping[str, tuple[str, ...]]) -> Iterator[Diagnosis]:
         yield told_apart("reading", words, ids, raised=True)
 
 
-def _lost(report: Report) -> dict[str, dict[str, _Way]]:
-    """Return the vectors of which no answer came, by operator, then by id.
-
-    But of operators of which no other call returned either.
-    """
-    lost: dict[str, dict[str, _Way]] = {}
-    for result in report.results:
-        if result.verdict in _WAYS and not (result.expected or is_varied(result)):
-            lost.setdefault(result.operator, {})[result.id] = _WAYS[result.verdict]
-    returned = {result.operator for result in report.results if result.returned}
-    return {operator: lost[operator] for operator in lost.keys() & returned}
-
-
 def _never_answered(
-    sources: Sequence[Source], lost: Mapping[str, Mapping[str, _Way]]
+    sources: Sequence[Source], lost: Mapping[str, Mapping[str, Lost]]
 ) -> list[Sample]:
     return [
         Sample(vector, None, failed=True, lost=ways[vector.case.id])
@@ -320,7 +304,7 @@ def _of_lost(samples: Sequence[Sample], conforming: Sequence[Vector]) -> list[Di
     predictions = Predictions(lambda _: {})
     found: list[Diagnosis] = []
     left = [*range(len(samples))]
-    for way in _WAYS.values():
+    for way in _LOST.values():
         some = [i for i in left if samples[i].lost == way]
         known = [*(samples[i] for i in some), *map(as_expected, conforming)]
         rules = learned(known, way) if len(some) >= limits.FOR_A_CONDITION else []
@@ -435,12 +419,16 @@ def _unasked(runner: Runner | None) -> str:
 
 def _sorted(
     report: Report,
-) -> tuple[dict[str, dict[str, Result]], dict[str, list[str]], list[str], int]:
-    """Return what failed and what conforms, by operator, and the operators that never returned.
+) -> tuple[
+    dict[str, dict[str, Result]], dict[str, dict[str, Lost]], dict[str, list[str]], list[str], int
+]:
+    """Return what failed, what was lost and what conforms, and the operators that never returned.
 
-    Then how many other failures there are with no output to look at: no room, too large, no array.
+    All by operator; of those that never returned, nothing failed or was lost. Then how many other
+    failures there are with no output to look at: no room, too large, no array.
     """
     failing: dict[str, dict[str, Result]] = {}
+    lost: dict[str, dict[str, Lost]] = {}
     right: dict[str, list[str]] = {}
     returned: set[str] = set()
     not_kept = 0
@@ -452,13 +440,16 @@ def _sorted(
         fails = result.verdict in report.failing
         if fails and result.is_answered:
             failing.setdefault(result.operator, {})[result.id] = result
+        elif result.verdict in _LOST:
+            lost.setdefault(result.operator, {})[result.id] = _LOST[result.verdict]
         elif fails:
             not_kept += result.verdict in RETURNED
         elif result.verdict == "conforms" and (result.returned or "invalid" in result.tags):
             right.setdefault(result.operator, []).append(result.id)
     silent = sorted(failing.keys() - returned)
-    of_returned = {name: failing[name] for name in failing.keys() & returned}
-    return of_returned, right, silent, not_kept
+    failing = {name: failing[name] for name in failing.keys() & returned}
+    lost = {name: lost[name] for name in lost.keys() & returned}
+    return failing, lost, right, silent, not_kept
 
 
 def _read(source: Source, ids: Iterable[str]) -> list[Vector]:

@@ -19,6 +19,8 @@ Manner = Literal[
 
 "any" is what a claim says of valid cases that fail in one of these manners or another.
 """
+Lost = Literal["crash", "hang"]
+"""How no answer came."""
 OF_ELEMENTS: tuple[Manner, ...] = ("values", "outputs")
 """Manners in which some elements are wrong and others right."""
 
@@ -42,7 +44,7 @@ class Sample:
     defined: Bools | None = None
     further: Bools | None = None
     raised: str = ""
-    lost: Literal["crash", "hang"] | None = None
+    lost: Lost | None = None
 
     @property
     def as_failed(self) -> Sample:

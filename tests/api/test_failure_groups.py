@@ -74,7 +74,8 @@ def test_crashes_and_timeouts_come_first():
 def cause(fault, *ids):
     """Return a cause of failures; without a fault it is unknown."""
     faults = (fault,) if fault else ()
-    return Diagnosis("said", faults, len(ids), len(ids), 9, vectors=ids, kind="fault")
+    kind = "fault" if fault else "unknown"
+    return Diagnosis("said", faults, len(ids), len(ids), 9, vectors=ids, kind=kind)
 
 
 def test_failures_of_one_cause_are_one_group():
