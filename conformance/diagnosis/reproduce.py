@@ -330,7 +330,8 @@ def _match(observation: Observation, answer: Answer, baseline: Baseline, *, tell
     right = baseline.pooled
     if right is None:
         # Any result of an invalid call is wrong; its values do not matter.
-        return Match.EXACT if same and all(map(np.array_equal, got, answer)) else Match.CLOSE
+        exact = same and all(equal_numbers(*each).all() for each in zip(got, answer, strict=True))
+        return Match.EXACT if exact else Match.CLOSE
     if not same:
         return Match.NO
     equal = [

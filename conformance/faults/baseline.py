@@ -85,7 +85,7 @@ class PlantedFaults:
     def _answer(self, baseline: Baseline, wanted: Wanted | None) -> Answer | None:
         case, right = baseline.case, baseline.pooled
         if right is None or self.remembers:
-            if not self.remembers and "validate" not in self.steps:
+            if not self.remembers and not self.steps & _ATTRIBUTES:
                 return None
             return _if_other(self.wrong(case.inputs, case.attributes), baseline)
         params, plan = self._geometry(case, right)

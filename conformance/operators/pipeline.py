@@ -107,13 +107,18 @@ class Plan:
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """Equal for two plans exactly if they read the same cells and divide by the same."""
+        """Equal for two plans exactly if they read the same cells and divide by the same.
+
+        Of cells beyond the input, whether a window has some is all that matters.
+        """
         cells = []
-        inside = self.windows.inside(self.params.sizes)
-        for (start, _, dilation), count in zip(self.windows.axes, inside, strict=True):
+        windows = self.windows
+        inside = windows.inside(self.params.sizes)
+        each_axis = zip(windows.axes, windows.lengths, inside, strict=True)
+        for (start, _, dilation), length, count in each_axis:
             first = np.where(count > 0, axis.first_from(start, 0, dilation), 0)
             apart = dilation if (count > 1).any() else 1
-            cells.append((first.tobytes(), count.tobytes(), apart))
+            cells.append((first.tobytes(), count.tobytes(), apart, (length > count).tobytes()))
         return (self.extent, *cells, self.divisor.tobytes())
 
 
