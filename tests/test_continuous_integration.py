@@ -65,7 +65,7 @@ def test_it_runs_both_commands_of_readme_and_then_installs_engines(clone):
     assert [call.strip() for call in calls[: len(expected)]] == expected
     install, engines = calls[len(expected) :]
     assert re.match("pip install .*torch==.* openvino onnxruntime onnx", install)
-    assert engines == "test --rest -m needs_engine"
+    assert engines == "test -m needs_engine"
 
 
 def test_a_command_that_fails_fails_the_run_and_hides_no_other(clone):
@@ -73,7 +73,7 @@ def test_a_command_that_fails_fails_the_run_and_hides_no_other(clone):
     (clone / "test").write_text(SAY + 'test "$#" != 0\n')
     code, calls = run(clone)
     assert code == 1
-    assert calls[-1] == "test --rest -m needs_engine"
+    assert calls[-1] == "test -m needs_engine"
 
 
 def test_it_refuses_an_environment_that_is_there_already(clone):

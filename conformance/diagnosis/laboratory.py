@@ -133,18 +133,23 @@ class Laboratory:
         disputed = {clause.name for clause in disputed_of(operator_named(vector.case.operator))}
         return disputed.intersection(vector.clauses) - self.readings(vector).keys()
 
-    def near(self, *bases: Sequence[Vector]) -> Iterator[Vector | None]:
+    def near(
+        self, *bases: Sequence[Vector], tells: Callable[[Case], bool] | None = None
+    ) -> Iterator[Vector | None]:
         """Yield vectors near those of one group after the other, in turn, until the work is done.
 
-        None stands for a draw of which nothing came, so that draws can be counted. The lighter a
-        vector is, the more often it is drawn near.
+        None stands for a draw of which nothing came, so that draws can be counted, and for a case
+        that does not tell anything: that costs less to say than what is expected of it. The lighter
+        a vector is, the more often it is drawn near.
         """
         groups = [sorted(group, key=cells) for group in bases if group]
         every = [vector for group in reversed(bases) for vector in group]
         while groups and not self.is_over:
             for group in groups:
                 base = group[int(len(group) * self.rng.random() ** 2)]
-                yield self.vector(self._near(base.case, every))
+                case = self._near(base.case, every)
+                is_left_out = tells is not None and case is not None and not tells(case)
+                yield None if is_left_out else self.vector(case)
 
     def ask(self, vectors: Sequence[Vector]) -> list[Sample]:
         """Return what the backend makes of vectors; those of no answer are left out.

@@ -18,7 +18,7 @@ from conformance.diagnosis.sample import OF_ELEMENTS, Bools, Sample
 from conformance.faults.baseline import Raised
 from conformance.faults.fault import Fault, Together
 from conformance.reference.rounding import Doubles, widen
-from conformance.vector import Combination, Vector
+from conformance.vector import Case, Combination, Vector
 
 _SHARE: Mapping[bool, float] = {True: 1 / 2, False: 1 / 8}
 """How many elements of its place are wrong at least, of sums and of what chooses a cell."""
@@ -51,6 +51,15 @@ class Predictions:
             shown = self.shown(claim, vector)
             return shown is not None and bool(shown.any())
         return self.applies(claim, vector) and self._shows(claim.faults, vector)
+
+    def changes(self, claim: Claim, case: Case) -> bool:
+        """Say whether faults of a claim change the answer to a case under the first readings.
+
+        That takes a part of the work of `fails`, which asks for all that conforms.
+        """
+        vector = Vector(case, ())
+        observation = Observation(vector, None, self.readings(vector))
+        return self.reproductions.change(claim.faults, observation)
 
     def applies(self, claim: Claim, vector: Vector) -> bool:
         """Say whether the conditions of a claim hold in a whole case."""

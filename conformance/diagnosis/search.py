@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, combinations, islice
+from itertools import combinations, islice
 
 from conformance.budget import Share
 from conformance.diagnosis import limits
@@ -200,15 +200,19 @@ class Search:
         """Return the fault with a name that explains a mismatch, and others beyond doubt.
 
         They are few beside what atoms enumerate, so each kind of mismatch is held against them
-        before work is spent on one that no fault with a name explains.
+        before work is spent on one that no fault with a name explains. What is known of other
+        operators is tried under other readings, too: these may have been followed there alone.
         """
-        named = self._named_for(self._as_followed[mismatch])
-        cause = self._best(chain(self._candidates.known, named), mismatch)
-        is_certain = cause is not None and (
-            self._is_enough(cause, left)
-            or (len(cause.explained) >= limits.SHARED and not cause.contradicted)
-        )
-        return cause if is_certain else None
+        known = self._best(self._candidates.known, mismatch, in_doubt=True)
+        if known is not None and self._is_certain(known, left):
+            return known
+        cause = self._best(self._named_for(self._as_followed[mismatch]), mismatch)
+        return cause if cause is not None and self._is_certain(cause, left) else None
+
+    def _is_certain(self, cause: Fit, left: Sequence[int]) -> bool:
+        """Say whether a cause needs to be held against no other fault."""
+        is_shared = len(cause.explained) >= limits.SHARED and not cause.contradicted
+        return is_shared or self._is_enough(cause, left)
 
     def _named_for(self, observation: Observation) -> Iterator[Together]:
         """Yield those with names that an operator may have."""
@@ -283,13 +287,16 @@ class Search:
         nearest = sorted(active, key=lambda fault: -likeness[fault])[: limits.PARTNERS]
         return [fault for fault in nearest if likeness[fault] > 0]
 
-    def _best(self, candidates: Iterable[Together], mismatch: int) -> Fit | None:
+    def _best(
+        self, candidates: Iterable[Together], mismatch: int, *, in_doubt: bool = False
+    ) -> Fit | None:
         """Return the candidate that explains a mismatch and fits the others best.
 
         Of an exception that is one that refuses calls: whatever moves windows raises one where
         none fits, as many others do.
         """
         observation = self._as_followed[mismatch]
+        observation = observation.doubted if in_doubt else observation
         candidates = (faults for faults in candidates if _may_tell(faults, observation))
         if weight(observation.vector) > limits.LIGHT:
             # Trying is slow: only what leaves a few other vectors alone is worth it.
@@ -299,7 +306,7 @@ class Search:
                 if not self._broken_by(faults, limits.FEW_CONFORMING)
             )
         matching = [
-            (self.explained(faults, self._scored), faults)
+            (self.explained(faults, self._scored, in_doubt=in_doubt), faults)
             for faults in candidates
             if not self._share.is_spent and self._reproductions.match(faults, observation)
         ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice, product
 from operator import ge, le
 
@@ -50,16 +51,22 @@ class Trying:
         ]
         open_clauses = self._laboratory.open_clauses
         about = clauses_about(shown, self._laboratory)
+        changes = partial(self._predictions.changes, claim)
+        # Under other readings than the first, a fault may show where it changes nothing else.
+        is_foreseen = bool(claim.faults) and all(changes(vector.case) for vector in first)
         for _ in range(limits.DRAWS):
             # What went as predicted leads further away from what the claim was made of.
             bases = [*first, *(s.vector for s in trial.predicted)]
-            fresh = self._laboratory.near(bases, *further, others)
+            # Of cases that the claim says are right, so many are enough.
+            failing_alone = trial.quiet + len(trial.strays) >= limits.QUIET + trial.asked
+            tells = changes if failing_alone and is_foreseen else None
+            fresh = self._laboratory.near(bases, *further, others, tells=tells)
             drawn = [v for v in islice(fresh, limits.AT_ONCE) if v is not None]
             # Another fault may be what leaves a clause open that this one is not about.
             drawn = [v for v in drawn if open_clauses(v) <= about]
             drawn = [v for v in drawn if not self._known.is_explained_otherwise(v)]
             drawn = [v for v in drawn if self._predictions.is_telling(claim, v)]
-            if trial.quiet + len(trial.strays) >= limits.QUIET + trial.asked:
+            if failing_alone:
                 drawn = [v for v in drawn if trial.fails(v)]
             samples = self._laboratory.ask(drawn)
             self._known.fresh += samples

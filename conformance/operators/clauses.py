@@ -8,7 +8,7 @@ elements or whole cases for which any value conforms. docs/clauses.md lists all 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from conformance.operators import pipeline as steps
@@ -61,11 +61,16 @@ def under(operator: Operator, readings: Mapping[str, str]) -> steps.Pipeline:
     operator change nothing. Where two readings replace one step, the replacement by the later
     clause is made from that by the earlier.
     """
+    named = [(c.name, readings[c.name]) for c in disputed_of(operator) if c.name in readings]
+    return _under(operator, tuple(named))
+
+
+@lru_cache(maxsize=1024)
+def _under(operator: Operator, readings: tuple[tuple[str, str], ...]) -> steps.Pipeline:
     pipeline = operator.pipeline
-    for clause in disputed_of(operator):
-        if clause.name in readings:
-            for step, wrap in clause.reading(readings[clause.name]).replaces.items():
-                pipeline = pipeline.replace(**{step: _wrapped(wrap, getattr(pipeline, step))})
+    for name, reading in readings:
+        for step, wrap in clauses_of(operator)[name].reading(reading).replaces.items():
+            pipeline = pipeline.replace(**{step: _wrapped(wrap, getattr(pipeline, step))})
     return pipeline
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +35,53 @@ def position_of_maximum(
     `data` has shape (N, C, d1..dr), `maxima` and the result (N, C, o1..or). `numbers` (d1..dr) are
     those of the cells of a plane, from 0 and below the number of cells. Of equal cells, the one of
     the least number is chosen or, with `last`, of the largest; so it is of NaNs, by `last_nan`. A
-    NaN is the maximum where `maxima` say so, and else no candidate.
+    NaN is the maximum where `maxima` say so, and else no candidate. The result is not to be
+    written to.
     """
+    ways = last, last_nan
+    if data.nbytes > _REMEMBERED:
+        return _position(data, maxima, lo, hi, numbers, *ways)
+    return _remembered(*ways, *map(_Frozen.of, (data, maxima, numbers, *lo, *hi)))
+
+
+_REMEMBERED = 1 << 14
+"""Bytes of data of which positions are remembered, at most."""
+
+
+class _Frozen(NamedTuple):
+    """An array as a value."""
+
+    content: bytes
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, array: Array) -> _Frozen:
+        return cls(array.tobytes(), array.dtype, array.shape)
+
+    @property
+    def array(self) -> Array:
+        return np.frombuffer(self.content, self.dtype).reshape(self.shape)
+
+
+@lru_cache(maxsize=64)  # readings and faults ask for the same again and again
+def _remembered(last: bool, last_nan: bool, *arrays: _Frozen) -> Positions:  # noqa: FBT001
+    data, maxima, numbers, *ranges = (each.array for each in arrays)
+    axes = len(ranges) // 2
+    found = _position(data, maxima, ranges[:axes], ranges[axes:], numbers, last, last_nan)
+    found.setflags(write=False)
+    return found
+
+
+def _position(
+    data: Array,
+    maxima: Array,
+    lo: Ranges,
+    hi: Ranges,
+    numbers: Positions,
+    last: bool,  # noqa: FBT001
+    last_nan: bool,  # noqa: FBT001
+) -> Positions:
     planes = _comparable(data).reshape(data.shape[0] * data.shape[1], *data.shape[2:])
     count = prod(data.shape[2:])
     # A cell's key is its rank among all values, then its number: the largest key is chosen.

@@ -397,7 +397,7 @@ def test_failures_of_several_manners_are_looked_at_together_at_last():
 
 def test_what_no_held_out_case_shows_is_named_and_not_confirmed(monkeypatch):
     """Many wrong elements, bit for bit, are no chance: as where powers leave their range."""
-    monkeypatch.setattr(Laboratory, "near", lambda *_: repeat(None))
+    monkeypatch.setattr(Laboratory, "near", lambda *_, **__: repeat(None))
     fault = fault_named("strides-ignored")
     probe = vector(ramp(1, 1, 200), pool(kernel=[2], strides=[2]))
     (cause,) = api.check(faulty(fault), [probe]).diagnoses

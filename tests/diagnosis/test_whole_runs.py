@@ -133,6 +133,7 @@ def test_one_refusal_is_one_rule_of_several_operators():
     assert not cause.proof.missing
 
 
+@pytest.mark.slow("so is the condition of several operators")
 def test_what_the_failures_happen_to_share_is_no_condition():
     """Both have small planes and a kernel above the size of the same axis."""
     report = check(volume_within_input, operators="AvgPool-16", tier="smoke", variations="none")
