@@ -8,10 +8,11 @@ for all that one can say with the atoms.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, groupby
 
-from conformance.api.strength import cells_of, not_accepted
+from conformance.api.strength import not_accepted
 from conformance.batch import Ints
 from conformance.cases.sweep.random_draws import draw
 from conformance.cases.sweep.sweep_model import build, has_one_answer
@@ -29,9 +30,7 @@ from conformance.vectorfile.sources import Source, Vectors, chosen, opened, vect
 SHAPES = 3
 """A fault that is caught in so many shapes is caught well."""
 _PATIENCE = 150
-"""Vectors on which a fault is tried that changes no answer: most of these cannot show at all."""
-_SMALL = 6000
-"""Cells of vectors that are tried before larger ones: most faults show in some of these."""
+"""Vectors of about one size on which a fault is tried that changes no answer: most cannot show."""
 _FIRST_DRAW = 1_000_000
 """Random draws that nothing in the suite was chosen from begin here."""
 _Task = tuple[Source, Ints, int]
@@ -77,15 +76,15 @@ class Catching:
     """Faults of an operator that are planted in one vector after the other.
 
     `shapes` are those in which each is caught, `planted` those that are not caught often enough,
-    beside the `right` operator.
-    One that changed no answer in `patience` vectors is set aside as `idle`.
+    beside the `right` operator. One that changed no answer in `patience` vectors, if there is such
+    a limit, is set aside as `idle`.
     """
 
     operator: str
     shapes: dict[str, set[object]]
     planted: dict[str, PlantedFaults]
     right: FaultyOperator
-    patience: int = _PATIENCE
+    patience: int | None = None
     idle: dict[str, PlantedFaults] = field(default_factory=dict)
     _quiet: Counter[str] = field(default_factory=Counter)
 
@@ -102,6 +101,11 @@ class Catching:
         self.planted |= self.idle
         self.idle.clear()
         self._quiet.clear()
+
+    def only(self, names: Iterable[str]) -> Catching:
+        """Return some of the faults, to be tried on every vector."""
+        planted = {name: (self.planted | self.idle)[name] for name in names}
+        return replace(self, planted=planted, patience=None, idle={}, _quiet=Counter())
 
     def caught(self, vector: Vector, enough: int = SHAPES) -> set[str]:
         """Return what a vector catches; what was caught in `enough` shapes is not tried again."""
@@ -176,13 +180,25 @@ def enumerated_strength(
 def _measured(task: _Task) -> EnumeratedStrength:
     source, numbers, draws = task
     catching = Catching.of(source.operator)
-    stored = sorted(vectors_in(source, numbers), key=lambda vector: cells_of(vector) > _SMALL)
-    for vector in stored:
-        catching.caught(vector)
-    shapes = {name: len(each) for name, each in catching.shapes.items()}
-    catching.wake()
-    catching.patience = draws
+    catching.patience = _PATIENCE
+    stored = sorted(vectors_in(source, numbers), key=_size)
+    for _, alike in groupby(stored, _size):
+        catching.wake()  # what shows beyond some size alone changed nothing so far
+        for vector in alike:
+            catching.caught(vector)
+    on_draws = catching.only(name for name, each in catching.shapes.items() if len(each) < SHAPES)
+    on_draws.shapes = {name: set() for name in catching.shapes}
     by_draws: dict[str, str] = {}
     for _, vector in drawn(source.operator, range(_FIRST_DRAW, _FIRST_DRAW + draws)):
-        by_draws |= dict.fromkeys(catching.caught(vector, SHAPES + 1), vector.case.id)
+        by_draws |= dict.fromkeys(on_draws.caught(vector), vector.case.id)
+    # What a draw shows can show: whether no vector does is said of those that were all tried.
+    again = catching.only(name for name in by_draws if not catching.shapes[name])
+    for vector in stored if again.planted else ():
+        again.caught(vector)
+    shapes = {name: len(each) for name, each in catching.shapes.items()}
     return EnumeratedStrength(source.operator, len(stored), shapes, by_draws)
+
+
+def _size(vector: Vector) -> int:
+    """Return how large the longest axis is, in powers of two."""
+    return max(chain(*(each.shape for each in vector.case.inputs)), default=0).bit_length()

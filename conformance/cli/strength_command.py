@@ -28,7 +28,7 @@ from conformance.progress import counts_of
 @click.option(
     "--enumerated",
     is_flag=True,
-    help="Plant all that atoms enumerate, not the catalogue (a minute per operator).",
+    help="Plant all that atoms enumerate, not the catalogue (some minutes per operator).",
 )
 @click.option(
     "--draws",

@@ -33,6 +33,16 @@ def test_all_that_an_operator_may_have_is_planted():
     assert set(measured.shapes) == expected
 
 
+def test_what_shows_beyond_some_size_alone_is_caught_there(monkeypatch):
+    """However many smaller vectors it left alone."""
+    monkeypatch.setattr("conformance.api.enumerated_strength._PATIENCE", 1)
+    smaller, larger = sums(*[(1, 1, size) for size in (5, 6, 7)]), sums((1, 1, 1100))
+    fault = "outputs of a plane beyond 512 left unwritten"
+    for vectors, shapes in ((smaller, 0), (smaller + larger, 1)):
+        (measured,) = enumerated_strength(vectors)
+        assert measured.shapes[fault] == shapes
+
+
 def test_draws_tell_what_vectors_miss_from_what_cannot_show():
     """A fault of kernels of two axes shows in a draw, and one that no draw shows is in neither."""
     (measured,) = enumerated_strength(sums((1, 1, 5)), draws=14)
