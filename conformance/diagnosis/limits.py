@@ -251,7 +251,7 @@ STEPS_OF_CALLS_AGAIN = 20_000
 """For calling failures again."""
 STEPS_OF_EXPERIMENTS = 240_000
 """For all experiments on causes of one operator, at most."""
-STEPS_AT_LEAST, STEPS_A_FAILURE = 120_000, 4_000
+STEPS_AT_LEAST, STEPS_A_FAILURE = 60_000, 8_000
 """Of these, to begin with, and for each failure."""
 STEPS_OF_A_CASE = 60_000
 """The same, where each failing case of many is looked into: in fuzzing."""
