@@ -4,6 +4,7 @@ Of each operator, every fault that atoms enumerate is planted alone. Those that 
 catch in fewer than three shapes are planted in the draws, one after the other, and draws are chosen
 that catch most of what is missing for their size. Writes their numbers into the list that the
 sweep reads. The vectors are those of the shipped suite, but for draws that were chosen before.
+With --missed, the draws that were chosen stay, and some are added for what no vector catches.
 With --crossed, no fault is planted: draws are added in which levels meet that meet in no vector.
 """
 
@@ -142,6 +143,21 @@ def _smoke(operator: str, numbers: Sequence[int], wanted: set[str]) -> dict[int,
     return taken
 
 
+def missed(operator: str, *, draws: int) -> list[int]:
+    """Return draws more that catch what no vector of the suite does."""
+    catching = Catching.of(operator)
+    for vector in suite(operator):
+        catching.caught(vector)
+    left = catching.only(name for name, shapes in catching.shapes.items() if not shapes)
+    catches: dict[int, set[str]] = {}
+    sizes: dict[int, tuple[object, int]] = {}
+    for number, vector in drawn(operator, range(draws)):
+        if is_found(vector.case) and (caught := left.caught(vector, SPARE)):
+            catches[number] = caught
+            sizes[number] = shape_of(vector), cells_of(vector)
+    return _fewest(catches, sizes, dict.fromkeys(chain(*catches.values()), 1))
+
+
 def crossed(operator: str, *, draws: int, room: int) -> list[int]:
     """Return draws more in which three levels meet that meet in no vector of the suite.
 
@@ -267,13 +283,20 @@ def main() -> None:
         metavar="CELLS",
         help="add draws of so many cells for threes of levels",
     )
+    parser.add_argument(
+        "--missed", action="store_true", help="add draws for what no vector of the suite catches"
+    )
     options = parser.parse_args()
     named = operators_named(options.operators or None)
     names = [name for name in named if OPERATORS[name].newest is OPERATORS[name]]
     list_of = {name: list(numbers) for name, numbers in random_draws.CHOSEN.items()}
     with ProcessPoolExecutor(options.jobs) as pool:
-        if options.crossed:
-            more_of = partial(crossed, draws=options.draws, room=options.crossed)
+        if options.crossed or options.missed:
+            more_of = (
+                partial(missed, draws=options.draws)
+                if options.missed
+                else partial(crossed, draws=options.draws, room=options.crossed)
+            )
             for name, more in zip(names, pool.map(more_of, names), strict=True):
                 print(f"{name}: {len(more)} more", flush=True)
                 numbers = list_of.get(name, [])
