@@ -381,6 +381,7 @@ def test_the_picture_in_readme_is_of_that_sample():
     assert 'src="docs/report.svg"' in (ROOT / "README.md").read_text()
 
 
+@pytest.mark.slow("the digests of the manifest are those of the files")
 def test_the_page_of_the_vectors_shows_what_list_prints(shipped):
     """vectors/README.md holds the output of `conformance list vectors`, digests included."""
     samples = script("make_samples")

@@ -1,5 +1,6 @@
 """Strength against all that atoms enumerate: in how many shapes each fault is caught."""
 
+import pytest
 from support.command_line import run
 from support.fakes import pool, ramp, vector
 
@@ -43,6 +44,7 @@ def test_what_shows_beyond_some_size_alone_is_caught_there(monkeypatch):
         assert measured.shapes[fault] == shapes
 
 
+@pytest.mark.slow("the command is tried without draws")
 def test_draws_tell_what_vectors_miss_from_what_cannot_show():
     """A fault of kernels of two axes shows in a draw, and one that no draw shows is in neither."""
     (measured,) = enumerated_strength(sums((1, 1, 5)), draws=14)

@@ -127,6 +127,7 @@ def test_a_fault_under_a_condition_is_confirmed_on_both_sides():
     assert not first.proof.missing
 
 
+@pytest.mark.slow("a fault under a condition is confirmed in the test of both sides")
 def test_a_fault_of_two_code_paths_is_one_cause():
     """No one condition says when it shows: in each type there is another."""
     wrong = faulty(fault_named("strides-ignored"))

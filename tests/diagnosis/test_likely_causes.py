@@ -108,6 +108,7 @@ def test_the_readings_a_backend_follows_are_taken_into_account():
     assert first.explained == first.total
 
 
+@pytest.mark.slow("the next one has two of them")
 def test_an_unknown_cause_is_said_to_be_unknown():
     """Where no fault explains mismatches, none is named, and what they share is told."""
 

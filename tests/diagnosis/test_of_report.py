@@ -67,6 +67,7 @@ def test_a_search_among_some_of_the_failures_says_so(monkeypatch):
     assert (cause.sample_of, cause.total < failures) == (failures, True)
 
 
+@pytest.mark.slow("so is a search among some of the failures")
 def test_failures_without_an_output_to_look_at_are_counted():
     """What has more elements than any right answer is not kept."""
     right = load_backend("numpy")
