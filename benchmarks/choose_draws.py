@@ -90,18 +90,7 @@ def choose(operator: str, *, draws: int) -> tuple[list[str], str]:
         if vector.case.tier == "smoke":
             by_smoke |= caught
     before = {name: len(shapes) for name, shapes in catching.shapes.items()}
-    catches: dict[int, set[str]] = {}
-    sizes: dict[int, tuple[object, int]] = {}
-    catching.wake()
-    catching.patience = draws  # what shows in few draws shows
-    for number, vector in drawn(operator, range(draws)):
-        if not catching.planted:
-            break
-        if not is_found(vector.case):
-            continue
-        if caught := catching.caught(vector, SHAPES + SPARE):
-            catches[number] = caught
-            sizes[number] = shape_of(vector), cells_of(vector)
+    catches, sizes = _by_draws(catching, draws, SHAPES + SPARE)
     wanted = {
         name: min(SHAPES, len(catching.shapes[name])) - count
         for name, count in before.items()
@@ -118,6 +107,21 @@ def choose(operator: str, *, draws: int) -> tuple[list[str], str]:
     )
     marks = dict.fromkeys(smoke, random_draws.SMOKE)
     return [f"{number}{marks.get(number, '')}" for number in numbers], told
+
+
+def _by_draws(
+    catching: Catching, draws: int, enough: int
+) -> tuple[dict[int, set[str]], dict[int, tuple[object, int]]]:
+    """Return what draws catch by their numbers, each fault in so many shapes; and their sizes."""
+    catches: dict[int, set[str]] = {}
+    sizes: dict[int, tuple[object, int]] = {}
+    for number, vector in drawn(catching.operator, range(draws)):
+        if not catching.planted:
+            break
+        if is_found(vector.case) and (caught := catching.caught(vector, enough)):
+            catches[number] = caught
+            sizes[number] = shape_of(vector), cells_of(vector)
+    return catches, sizes
 
 
 def _share(some: set[str], every: set[str]) -> str:
@@ -149,12 +153,7 @@ def missed(operator: str, *, draws: int) -> list[int]:
     for vector in suite(operator):
         catching.caught(vector)
     left = catching.only(name for name, shapes in catching.shapes.items() if not shapes)
-    catches: dict[int, set[str]] = {}
-    sizes: dict[int, tuple[object, int]] = {}
-    for number, vector in drawn(operator, range(draws)):
-        if is_found(vector.case) and (caught := left.caught(vector, SPARE)):
-            catches[number] = caught
-            sizes[number] = shape_of(vector), cells_of(vector)
+    catches, sizes = _by_draws(left, draws, SPARE)
     return _fewest(catches, sizes, dict.fromkeys(chain(*catches.values()), 1))
 
 
@@ -292,11 +291,9 @@ def main() -> None:
     list_of = {name: list(numbers) for name, numbers in random_draws.CHOSEN.items()}
     with ProcessPoolExecutor(options.jobs) as pool:
         if options.crossed or options.missed:
-            more_of = (
-                partial(missed, draws=options.draws)
-                if options.missed
-                else partial(crossed, draws=options.draws, room=options.crossed)
-            )
+            more_of = partial(missed, draws=options.draws)
+            if options.crossed:
+                more_of = partial(crossed, draws=options.draws, room=options.crossed)
             for name, more in zip(names, pool.map(more_of, names), strict=True):
                 print(f"{name}: {len(more)} more", flush=True)
                 numbers = list_of.get(name, [])
