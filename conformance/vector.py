@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntFlag
 from functools import cached_property
 from types import MappingProxyType
@@ -182,6 +182,16 @@ class Vector:
     def values(self) -> tuple[Values, ...]:
         """The outcomes that are arrays."""
         return tuple(outcome for outcome in self.outcomes if isinstance(outcome, Values))
+
+    def of_first(self, outputs: int) -> Vector:
+        """Return the same with its first outputs alone: a backend may return no more."""
+        if all(len(values.outputs) <= outputs for values in self.values):
+            return self
+        outcomes = (
+            replace(each, outputs=each.outputs[:outputs]) if isinstance(each, Values) else each
+            for each in self.outcomes
+        )
+        return replace(self, outcomes=tuple(outcomes))
 
 
 def forward_name(operator: str) -> str:

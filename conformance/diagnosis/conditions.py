@@ -29,6 +29,8 @@ Relation = Literal["is", "is not", "from", "to", "modulo"]
 Quantifier = Literal["", "some", "every"]
 
 _FURTHER_AXIS = 1.5
+_RARE_AXIS = 3.0
+"""Beyond two axes: that there are so many is said as well, for which there are plainer words."""
 _LONG_NUMBER = 1e7
 _FEW = 4
 """The largest number that kernels often specialise on."""
@@ -139,7 +141,8 @@ class Condition:
     @property
     def bits(self) -> float:
         """How much it takes to say, and how unlikely faults go by it."""
-        further = _FURTHER_AXIS * max(0, self.feature.axis - 1)
+        axis = self.feature.axis
+        further = _FURTHER_AXIS * max(0, axis - 1) + _RARE_AXIS * (axis > 2)
         return KINDS[self.feature.name].surprise + further + self._bits
 
     @property

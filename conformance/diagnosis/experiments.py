@@ -151,7 +151,8 @@ class Experiments:
                 missing = predicted
             elif trial.may_be_hidden:
                 missing = f"{predicted}, and the others wrong in another way"
-        elif trial.claim.faults and (strays := self._unexplained(trial)):
+        elif trial.claim.where and trial.claim.faults and (strays := self._unexplained(trial)):
+            # A wider fault would show elsewhere as well; one that holds wherever it shows is none.
             others = trial.quiet + len(trial.strays)
             missing = f"of {others:,} held-out cases without it, {strays:,} fail as well"
         return Proof(len(trial.predicted), trial.asked, self._laboratory.seed, missing)
@@ -486,12 +487,13 @@ class Experiments:
     def _applies_to_many(
         self, claim: Claim, absent: Sequence[Sample], shown: Sequence[Sample]
     ) -> bool:
-        """Say whether cases without a fault meet a condition: any at all, or many that are invalid.
+        """Say whether too many cases without a fault meet a condition.
 
         What is invalid may be refused for another reason.
         """
         met = [s for s in absent if not s.failed and self._predictions.applies(claim, s.vector)]
-        return any(s.vector.values for s in met) or limits.PER_REFUSED * len(met) > len(shown)
+        valid = sum(bool(s.vector.values) for s in met)
+        return limits.PER_MET * valid > len(shown) or limits.PER_REFUSED * len(met) > len(shown)
 
     def _is_worth_a_condition(self, shown: Sequence[Sample]) -> bool:
         """Say whether a fault explains enough failures that are left to learn when it is there.

@@ -107,7 +107,7 @@ def condition(
 def apart(
     some: Sequence[Collection[str]], others: Sequence[Collection[str]]
 ) -> tuple[tuple[str, ...], list[int]]:
-    """Return one or two features that none of the others has together, and which of `some` have.
+    """Return one or two features that hardly any other has together, and which of `some` have.
 
     These are as many as can be, and fewer features are better; no features if there are none such.
     """
@@ -119,13 +119,14 @@ def apart(
 
     often = sorted(sorted(counts), key=telling)[: limits.PAIRED_FEATURES]
     best: tuple[tuple[str, ...], list[int]] = (), []
+    most = 0
     for words in (*single, *combinations(often, 2)):
-        if len(best[1]) >= min(counts[word] for word in words):
+        if most >= min(counts[word] for word in words):
             continue
-        if not any(all(word in other for word in words) for other in others):
-            kept = [i for i, each in enumerate(some) if all(word in each for word in words)]
-            if len(kept) > len(best[1]):
-                best = words, kept
+        kept = [i for i, each in enumerate(some) if all(word in each for word in words)]
+        met = sum(all(word in other for word in words) for other in others)
+        if len(kept) - limits.PER_MET * met > most:
+            best, most = (words, kept), len(kept) - limits.PER_MET * met
     return best
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
+from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.laboratory import Laboratory
@@ -40,6 +42,8 @@ class Knowledge:
         self.operators = list(
             dict.fromkeys(s.vector.case.operator for s in (*failing, *conforming, *others))
         )
+        raised = Counter(sample.raised for sample in failing if sample.raised)
+        self._raised = {kind for kind, count in raised.items() if count >= limits.SHARED}
         self.fresh: list[Sample] = []
         self.refuting: list[Sample] = []
         """Fresh samples that refuted a rule."""
@@ -55,7 +59,7 @@ class Knowledge:
 
     def trial(self, claim: Claim) -> Trial:
         """Return a claim that is to be held against cases."""
-        return Trial(claim, self.predictions, self.rivals)
+        return Trial(claim, self.predictions, self.rivals, self._raised)
 
     @property
     def causes(self) -> list[Trial]:

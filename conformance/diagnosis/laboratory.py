@@ -228,6 +228,8 @@ def sample_of(
         comparison.differing(nearest, number) for number in range(len(outputs))
     ):
         return Sample(vector, outputs, failed)
+    if not failed:
+        vector = vector.of_first(len(outputs))
     found, *others = (comparison.where_wrong(nearest, number) for number in range(len(outputs)))
     wrong, of_document = found & failed, defined(nearest.outputs[0]).reshape(found.shape)
     if not failed or wrong.any():

@@ -127,6 +127,8 @@ NEARLY_AS_MUCH = 0.75
 """The share of what a cause explains that another one explains as well."""
 DOUBTFUL = 4
 """A cause that is doubtful explains one in so many failures at least."""
+PER_MET = 20
+"""A condition holds in so many failures for each vector in which it holds that conforms."""
 SHARED = 4
 """Failures, at least, that a condition is seen in."""
 TELLING = 4

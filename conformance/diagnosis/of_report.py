@@ -322,7 +322,7 @@ def _right_now(failures: Sequence[Sample], laboratory: Laboratory) -> list[Vecto
     No arithmetic explains these, and held-out cases tell nothing of them. As long as there are
     some, the others are called in another order: each may be wrong after some calls alone.
     """
-    raised = {id(s.vector) for s in failures if s.outputs is None}
+    raised = {s.vector.case.id for s in failures if s.outputs is None}
     left = sorted((s.vector for s in failures), key=weight)[: limits.CALLED_AGAIN]
     laboratory.begin(limits.STEPS_OF_CALLS_AGAIN)
     right: list[Vector] = []
@@ -337,10 +337,10 @@ def _right_now(failures: Sequence[Sample], laboratory: Laboratory) -> list[Vecto
                 for sample in laboratory.ask(left[start : start + limits.CALLED_AT_ONCE])
                 # An exception that other readings excuse is as wrong now as it was.
                 if not sample.failed
-                and not (sample.outputs is None and id(sample.vector) in raised)
+                and not (sample.outputs is None and sample.vector.case.id in raised)
             ]
-        found = {*map(id, right)}
-        left = [vector for vector in left if id(vector) not in found]
+        found = {vector.case.id for vector in right}
+        left = [vector for vector in left if vector.case.id not in found]
         left = [left[i] for i in laboratory.rng.permutation(len(left))]
     return right
 
@@ -359,14 +359,19 @@ def _failures(
 
 
 def _conforming(
-    sources: Sequence[Source], right: Mapping[str, Sequence[str]], failed: Collection[str]
+    sources: Sequence[Source], right: Mapping[str, Mapping[str, Result]], failed: Collection[str]
 ) -> list[Vector]:
-    """Return some of the vectors that conform of operators that `failed`, by their ids."""
+    """Return some of the vectors that conform of operators that `failed`, by their ids.
+
+    Each has the outputs that were returned: one that was not speaks against no fault.
+    """
     conforming: list[Vector] = []
     for source in sources:
-        ids = right.get(source.operator, [])
+        results = right.get(source.operator, {})
         if forward_name(source.operator) in failed:
-            conforming += _read(source, thinned(ids, limits.CONFORMING_READ))
+            for vector in _read(source, thinned([*results], limits.CONFORMING_READ)):
+                first = results[vector.case.id].first_outputs
+                conforming.append(vector if first is None else vector.of_first(first))
     return conforming
 
 
@@ -420,7 +425,11 @@ def _unasked(runner: Runner | None) -> str:
 def _sorted(
     report: Report,
 ) -> tuple[
-    dict[str, dict[str, Result]], dict[str, dict[str, Lost]], dict[str, list[str]], list[str], int
+    dict[str, dict[str, Result]],
+    dict[str, dict[str, Lost]],
+    dict[str, dict[str, Result]],
+    list[str],
+    int,
 ]:
     """Return what failed, what was lost and what conforms, and the operators that never returned.
 
@@ -429,7 +438,7 @@ def _sorted(
     """
     failing: dict[str, dict[str, Result]] = {}
     lost: dict[str, dict[str, Lost]] = {}
-    right: dict[str, list[str]] = {}
+    right: dict[str, dict[str, Result]] = {}
     returned: set[str] = set()
     not_kept = 0
     for result in report.results:
@@ -445,7 +454,7 @@ def _sorted(
         elif fails:
             not_kept += result.verdict in RETURNED
         elif result.verdict == "conforms" and (result.returned or "invalid" in result.tags):
-            right.setdefault(result.operator, []).append(result.id)
+            right.setdefault(result.operator, {})[result.id] = result
     silent = sorted(failing.keys() - returned)
     failing = {name: failing[name] for name in failing.keys() & returned}
     lost = {name: lost[name] for name in lost.keys() & returned}

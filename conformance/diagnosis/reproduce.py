@@ -309,12 +309,15 @@ class Reproductions:
         """Say whether faults keep a vector from conforming, whatever the readings."""
         if faults not in observation.shown:
             wrong, vector = self.answers(faults, observation), observation.vector
+            # Fewer outputs than the operator has, where the backend returned no more.
+            count = max((len(values.outputs) for values in vector.values), default=None)
+            returned = (outputs_or_none(answer) for answer, _ in wrong)
             # Where the answer is the right one under some readings, the vector conforms; where
             # powers leave their range, an answer that is right by chance speaks against nothing.
             observation.shown[faults] = (
                 len(wrong) == len(observation.baselines)
                 and not observation.may_leave_range
-                and not any(accepts(vector, outputs_or_none(answer)) for answer, _ in wrong)
+                and not any(accepts(vector, each and each[:count]) for each in returned)
             )
         return observation.shown[faults]
 

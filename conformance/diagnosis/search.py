@@ -175,20 +175,18 @@ class Search:
         of_one: Callable[[int, Sequence[int]], Fit | None],
     ) -> list[Fit]:
         """Look for single faults where causes leave mismatches over; return all causes."""
-        causes, fruitless, left = list(causes), 0, list(fresh)
-        while (
-            left
-            and len(causes) < limits.CAUSES
-            and fruitless < limits.UNEXPLAINED
-            and not self._share.is_spent
-        ):
+        causes, left = list(causes), list(fresh)
+        fruitless: list[int] = []
+        while left and len(causes) < limits.CAUSES and not self._share.is_spent:
             cause = of_one(left[0], left)
             if cause is None:
-                fruitless += 1
+                fruitless.append(left[0])
                 left.append(left.pop(0))
-                if fruitless >= len(left):
+                in_vain = sum(map(self._is_answered, fruitless))
+                if in_vain >= limits.UNEXPLAINED or len(fruitless) >= len(left):
                     break
             else:
+                fruitless.clear()
                 causes.append(cause)
                 left = _left(left, [cause])
                 # Before another cause is looked for, this one is tried under other readings.
@@ -239,7 +237,8 @@ class Search:
             if self._is_enough(cause, left):
                 return cause
             found.append(cause)
-        if self._in_vain and not found:
+        # Of an exception there are few.
+        if self._in_vain and not found and self._is_answered(mismatch):
             self._in_vain -= 1
         return max(found, key=lambda each: each.score, default=None)
 
@@ -377,8 +376,9 @@ class Search:
                 for i, match in cause.explained.items()
                 if self.features[i].keys() >= {*words}
             }
-            cause.set_apart = len(cause.contradicted)
-            cause.contradicted = frozenset()
+            met = {i for i in cause.contradicted if self.others[i].keys() >= {*words}}
+            cause.set_apart = len(cause.contradicted) - len(met)
+            cause.contradicted = frozenset(met)
             return True
         return 4 * len(against) <= len(explained)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from conformance.diagnosis import limits
@@ -23,14 +23,16 @@ class Trial:
     to be wrong; where it is right and elements were to be wrong, equal values may hide that: it is
     `unclear`; where more is wrong than predicted, a few may have another fault as well: `in_part`.
     Invalid cases that were to be accepted are `refused` where nothing tells them from those that
-    are. Of the cases on which it does not show, the backend is right in `quiet` and fails in
-    `strays`. It `is_cut_off` where there was no work left to hold its conditions against cases far
-    from those.
+    are. Exceptions of a kind that is `known` tell nothing of faults that raise none: another one
+    raises them. Of the cases on which it does not show, the backend is right in `quiet` and fails
+    in `strays`. It `is_cut_off` where there was no work left to hold its conditions against cases
+    far from those.
     """
 
     claim: Claim
     predictions: Predictions
     rivals: Sequence[Fault] = ()
+    known: Container[str] = ()
     predicted: list[Sample] = field(default_factory=list)
     absent: list[Sample] = field(default_factory=list)
     other: list[Sample] = field(default_factory=list)
@@ -52,11 +54,11 @@ class Trial:
     def is_refuted(self) -> bool:
         """Whether it predicted something else than what the backend did."""
         known = len(self.predicted)
-        returned = sum(sample.outputs is not None for sample in self.beside)
+        compared = sum(map(self._is_compared, self.beside))
         too_many = (
             self._for_unclear * (len(self.unclear) - 1) > known
             or limits.PER_IN_PART * (len(self.in_part) - 1) > known
-            or limits.PER_BESIDE * returned > known
+            or limits.PER_BESIDE * compared > known
             or limits.PER_HIDDEN * len(self.beside) > known
         )
         return bool(self.absent or self.other) or too_many
@@ -155,13 +157,13 @@ class Trial:
             (self.unclear if hidden else self.absent).append(sample)
         elif claim.faults and self.explains(sample):
             self.quiet += 1  # as predicted, though what is right is hardly further away
-        elif claim.faults:
+        elif claim.faults and not (sample.outputs is None and sample.raised in self.known):
             together = predictions.reproduces_with(claim.faults, self.rivals, sample)
             if together:
                 self.predicted.append(sample)
             elif together is not None:
                 self._see_otherwise(sample)
-        else:
+        elif not claim.faults:
             self.other.append(sample)
 
     def _see_otherwise(self, sample: Sample) -> None:
@@ -172,6 +174,15 @@ class Trial:
         else:
             right_in_part = self.predictions.is_right_in_part(faults, sample)
             (self.other if right_in_part else self.beside).append(sample)
+
+    def _is_compared(self, sample: Sample) -> bool:
+        """Say whether a failure has elements that its faults may have made: none of another shape.
+
+        Where faults leave shape and type as they are, another one hides them there.
+        """
+        if sample.outputs is None or sample.manner not in {"shape", "type"}:
+            return sample.outputs is not None
+        return self.predictions.values(self.claim.faults, sample.vector) is None
 
     def _see_elsewhere(self, sample: Sample) -> None:
         if not sample.failed:

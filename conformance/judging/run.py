@@ -159,7 +159,7 @@ class Run:
         self._tally.slowest = slowest([*self._tally.slowest, *slow])
         judged, sums = judge_batch(batch, answers, self._pins)
         results = [
-            result if result.why is None else self._with_output(result, answers, vector)
+            self._with_output(result, answers, vector, batch.outputs)
             for vector, result in enumerate(judged)
         ]
         count = len(results)
@@ -177,9 +177,16 @@ class Run:
         if self._failures_left <= 0 < self._left:
             raise Stopped("as many failures as were allowed")
 
-    def _with_output(self, result: Result, answers: Answers, vector: int) -> Result:
-        """Return a result with what was printed, and outputs if a report may take more of them."""
-        output = arrays_of(answers.outputs[vector])
+    def _with_output(self, result: Result, answers: Answers, vector: int, outputs: int) -> Result:
+        """Return a result with what was printed, and outputs if a report may take more of them.
+
+        Of what conforms these are counted, where they are fewer than the operator has.
+        """
+        returned = answers.outputs[vector]
+        if result.why is None:
+            fewer = 0 < len(returned) < outputs
+            return structs.replace(result, first_outputs=len(returned)) if fewer else result
+        output = arrays_of(returned)
         nbytes = 0 if output is None else sum(array.nbytes for array in outputs_of(output))
         if nbytes > self._output_bytes_left // _OF_ROOM:
             output, nbytes = None, 0

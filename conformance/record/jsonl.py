@@ -73,7 +73,10 @@ def _inserted(names: Collection[str], before: Mapping[str, str]) -> tuple[str, .
 
 
 HEADER = tuple(field.name for field in fields(Header))
-RESULT = _inserted(Result.__struct_fields__[:-1], {"detail": "worst"})
+_NOT_SAVED = ("output", "first_outputs")
+RESULT = _inserted(
+    [name for name in Result.__struct_fields__ if name not in _NOT_SAVED], {"detail": "worst"}
+)
 FOOTER = (
     *_inserted(
         [field.name for field in fields(Footer)],
@@ -126,7 +129,7 @@ def lines(report: Report) -> Iterator[bytes]:
 
 
 def encoded(result: Result) -> bytes:
-    """Return the line of a result, which has all of it but the output."""
+    """Return the line of a result, which has all of it but what is kept of outputs."""
     return _encoded("result", result, RESULT)
 
 

@@ -46,9 +46,10 @@ Attributes = Annotated[
 ]
 if TYPE_CHECKING:
     NotSaved = Array | Outputs | None
+    NotSavedCount = int | None
 else:
-    NotSaved = None
-"""Arrays that are in no file: whatever one has in their place is refused."""
+    NotSaved = NotSavedCount = None
+"""What is in no file: whatever one has in its place is refused."""
 
 VERDICTS: tuple[Verdict, ...] = (
     "conforms",
@@ -154,6 +155,8 @@ class Result(Struct, frozen=True, eq=False, tag_field="kind", tag="result"):
     why: Why | None = None
     output: NotSaved = None
     """What a backend returned, an array or a tuple, where it is kept for the search for causes."""
+    first_outputs: NotSavedCount = None
+    """How many outputs it returned where these are right and not all; kept for that search."""
 
     @property
     def detail(self) -> str:

@@ -348,6 +348,16 @@ def test_what_fails_in_another_manner_speaks_not_against_a_cause(of_float64, rai
     assert missing == "" if raises else missing.endswith("fail as well")
 
 
+def test_what_fails_where_a_fault_changes_nothing_speaks_not_against_it(of_float64):
+    """One that holds wherever it shows is there; other defects are a bad engine's as well."""
+    known, claim = of_float64
+    trial = Trying(known).tried(claim, known.failing)
+    outputs = known.failing[0].outputs
+    trial.strays = [Sample(each.vector, outputs, failed=True) for each in known.conforming]
+    trial.quiet, trial.claim = 0, planted(*claim.faults)
+    assert not Experiments(known).proof(trial).missing
+
+
 def test_exceptions_are_of_kinds_and_rare_ones_are_looked_at_together():
     """What a text says beside numbers and lists mostly has one cause."""
     case = vector(ramp(1, 1, 4))

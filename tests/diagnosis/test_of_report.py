@@ -146,6 +146,20 @@ def upper(operator, inputs, attributes):
     return load_backend("numpy")(operator, inputs, attributes)
 
 
+def test_an_output_that_was_not_returned_speaks_against_no_cause():
+    """A backend without an attribute of the indices returns the values alone, which are right."""
+    wrong = faulty(fault_named("plane-index-uint8"))
+
+    def backend(operator, inputs, attributes):
+        outputs = wrong(operator, inputs, attributes)
+        return outputs[0] if "axis" in attributes else outputs
+
+    vectors = light_probes("MaxPool-8")
+    report = check(backend, vectors, diagnose="seen", variations="none")
+    told = [(each.faults, each.condition) for each in report.diagnoses]
+    assert told == [(("plane-index-uint8",), "")]
+
+
 def test_what_one_operator_is_told_alone_it_is_told_beside_others():
     """Each is searched for itself; what is found in several is one cause."""
     operators = ["MaxPool-1", "PyTorch-max_pool2d", "TOSA-MAX_POOL2D"]

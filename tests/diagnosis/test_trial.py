@@ -50,8 +50,29 @@ def test_exceptions_hide_a_fault_and_refute_it_only_if_they_are_many():
     assert trial.is_confirmed
     trial.beside += trial.beside[:1]
     assert trial.is_refuted
-    trial.beside = [case] * 2
+    trial.beside = [sample(made, lambda _v, output: -output)] * 2
     assert trial.is_refuted
+
+
+def test_an_exception_of_a_known_kind_tells_nothing_of_a_fault_that_raises_none():
+    """Another defect raises it, wherever one looks: how often says nothing of this one."""
+    trial, made = supposed("not-divided"), vector(ramp(1, 1, 6), pool())
+    trial.known = {"IndexError: …"}
+    for raised in (*["IndexError: …"] * 9, "ValueError"):
+        trial.see(Sample(made, None, failed=True, raised=raised))
+    assert [each.raised for each in trial.beside] == ["ValueError"]
+
+
+def test_a_result_of_another_shape_hides_a_fault_that_leaves_shapes_as_they_are():
+    """There is no element to compare; a fault of shapes is refuted by another one."""
+    made = vector(ramp(1, 1, 6), pool())
+    case = Sample(made, (ramp(1, 1, 3),), failed=True)
+    for name, is_refuted in (("not-divided", False), ("strides-ignored", True)):
+        trial = supposed(name)
+        trial.predicted = [case] * CONFIRMING
+        for _ in range(2):
+            trial.see(Sample(made, (ramp(1, 1, 2),), failed=True))
+        assert (len(trial.beside), trial.is_refuted) == (2, is_refuted)
 
 
 def test_a_case_that_is_right_under_another_reading_refutes_no_fault():

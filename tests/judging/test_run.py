@@ -129,3 +129,17 @@ class TestOutputsKept:
     def test_a_huge_one_leaves_room_to_those_after_it(self, monkeypatch):
         """One wrong shape costs the causes of all other operators otherwise."""
         assert self.kept(monkeypatch, 600, 6, 6) == [False, True, True]
+
+
+def test_of_what_conforms_it_is_known_how_many_outputs_were_returned():
+    """Where these are not all: the others say nothing of what a backend would make of them."""
+    vectors = [vector(operator="MaxPool-8", id=name) for name in ("both", "first")]
+
+    def backend(operator, inputs, attributes):
+        outputs = right(operator, inputs, attributes)
+        backend.calls += 1
+        return outputs if backend.calls == 1 else outputs[0]
+
+    backend.calls = 0
+    results = check(backend, vectors, variations="none").results
+    assert [(r.verdict, r.first_outputs) for r in results] == [("conforms", None), ("conforms", 1)]
