@@ -26,10 +26,10 @@ from conformance.faults.atoms.window_cells import (
     is_small,
 )
 from conformance.faults.atoms.windows import FIRST_AXIS, LAST_AXIS, Axes
-from conformance.faults.concerns import EVERY, INDEXED, SEVERAL_AXES
+from conformance.faults.concerns import EVERY, INDEXED, NORMS, SEVERAL_AXES
 from conformance.faults.fault import Fault
 from conformance.operators.needs import AVERAGES, MAXIMUM
-from conformance.operators.pipeline import Divisor, Gathered
+from conformance.operators.pipeline import Divisor, Gathered, outer
 from conformance.operators.wraps import StepWrap, instead
 from conformance.reference.position import positions_of
 from conformance.reference.rounding import Doubles, narrow, widen
@@ -211,6 +211,22 @@ def _weighed(in_sums: int, in_divisors: int, kind: Kind, taps: Taps) -> Doubles:
     return taps.divided(sums, taps.divisor - left_out)
 
 
+def _norm_of_others(kind: Kind, taps: Taps) -> Doubles:
+    """Return norms without cells of a kind."""
+    powers = np.abs(taps.cells) ** taps.gathered.params.exponent
+    sums = taps.reduced(np.add, np.where(kind(taps), 0.0, powers), 0.0)
+    roots: Doubles = sums ** (1.0 / taps.gathered.params.exponent)
+    return roots
+
+
+def _norm_of_mean(kind: Kind, taps: Taps) -> Doubles:
+    """Return norms of means times all cells, padding too, where cells are left out of the means."""
+    every, left_out = outer(taps.gathered.windows.lengths), taps.is_cell & kind(taps)
+    shares = every / np.maximum(every - taps.shaped(left_out.sum(-1)), 1)
+    roots: Doubles = shares ** (1.0 / taps.gathered.params.exponent)
+    return _norm_of_others(kind, taps) * roots
+
+
 # Other values of a window, and other starts ------------------------------------------------------
 
 
@@ -325,3 +341,7 @@ def _of_kinds() -> Iterator[Fault]:
     ):
         wrap = partial(computed, _weighed, in_sums, in_divisors)
         yield from faults(f"cells {{}} are {said}", AVERAGES, "reduce", wrap, _KINDS)
+    of_others, of_mean = (partial(computed, each) for each in (_norm_of_others, _norm_of_mean))
+    yield from faults("cells {} are left out of norms", NORMS, "reduce", of_others, _KINDS)
+    said = "norms are of the mean of powers times all cells, and cells {} are left out of the mean"
+    yield from faults(said, NORMS, "reduce", of_mean, _KINDS)
