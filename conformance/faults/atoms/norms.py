@@ -48,6 +48,16 @@ def _cells(gathered: Gathered) -> Array:
     return steps.outer(gathered.windows.lengths)
 
 
+def _cells_in_padded_input(gathered: Gathered) -> Array:
+    """Return the cells of each window but for the overhang of pads that are given, at least 1."""
+    params = gathered.params
+    if params.auto_pad != "explicit":
+        return _cells(gathered)
+    pads = tuple(zip(params.pads_begin, params.pads_end, strict=True))
+    counts = steps.counted(replace(params, include_pad=True), pads, gathered.windows)
+    return np.maximum(steps.outer(counts), 1)
+
+
 def _of(words: str, change: Callable[[Array, Gathered], Array]) -> Root:
     """Take the p-th root of changed sums."""
     return Root(words, lambda sums, p, given: _root(change(sums, given), p, given))
@@ -70,6 +80,10 @@ _WEIGHTS: tuple[Atom[Weight], ...] = (
     Atom(
         "over the cells of the input times all cells of the window",
         lambda given: _cells(given) / _cells_in_input(given),
+    ),
+    Atom(
+        "over the cells of the padded input times all cells of the window",
+        lambda given: _cells(given) / _cells_in_padded_input(given),
     ),
 )
 _MAGNITUDES = Power("magnitudes to the power of p", lambda cells, p: np.abs(cells) ** p)
