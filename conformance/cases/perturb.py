@@ -72,8 +72,9 @@ def near(case: Case, rng: np.random.Generator) -> Case | None:
 def at(case: Case, feature: Feature, value: Any) -> Case | None:
     """Return the case with one feature set to a value, and data that name their cell.
 
-    Input sizes grow where a window would not fit otherwise. None where the operator or the case
-    has no such feature, or the case would not be valid or far too large.
+    NaN and infinities stay where the case has them: on these may depend what it shows. Input sizes
+    grow where a window would not fit otherwise. None where the operator or the case has no such
+    feature, or the case would not be valid or far too large.
     """
     draft = _draft_of(case)
     draft = None if draft is None else _set(draft, feature, value)
@@ -83,7 +84,7 @@ def at(case: Case, feature: Feature, value: Any) -> Case | None:
     if _size(draft) > max(_MOST_CELLS, case.data.size):
         return None
     rng = np.random.default_rng(prod(draft.shape))
-    return _made(case, draft, lambda draft: _named_cells(draft, rng))
+    return _made(case, draft, lambda draft: _named_but_for_odd(case.data, draft, rng))
 
 
 def named(case: Case, rng: np.random.Generator) -> Case | None:
@@ -346,6 +347,21 @@ def _data(old: Array, draft: Draft, rng: np.random.Generator) -> Array:
 
 def _named_cells(draft: Draft, rng: np.random.Generator) -> Array:
     return named_cells(draft.shape, draft.dtype, rng, _span(draft))
+
+
+def _named_but_for_odd(old: Array, draft: Draft, rng: np.random.Generator) -> Array:
+    """Return data that name their cell, but for NaN and infinities of the old ones.
+
+    Beside those, they have the old signs: a maximum of negative cells alone shows some.
+    """
+    data = _named_cells(draft, rng)
+    if {data.dtype.kind, old.dtype.kind} & {*"iu"} or np.isfinite(widen(old)).all():
+        return data
+    kept = np.resize(widen(old), data.shape)
+    data = np.where(kept < 0, -data, data)
+    odd = ~np.isfinite(kept)
+    data[odd] = kept[odd]
+    return data
 
 
 def _span(draft: Draft) -> int:

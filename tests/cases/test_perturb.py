@@ -131,6 +131,17 @@ def test_a_case_gets_data_that_name_their_cells():
     assert np.unique(case.inputs[0]).size == case.inputs[0].size == 32
 
 
+def test_a_feature_is_set_beside_nan_and_infinities():
+    """A cause that shows on these alone is held against other types and numbers, too."""
+    data = np.array([[[np.nan, -2, -np.inf, -4, 5]]], np.float32)
+    case = at(vector(data, pool()).case, Feature("dtype"), "bfloat16")
+    values = case.data.astype(np.float64).ravel()
+    assert np.isnan(values[0])
+    assert values[2] == -np.inf
+    assert (np.sign(values[[1, 3, 4]]) == [-1, -1, 1]).all()
+    assert len({*np.abs(values[[1, 3, 4]])}) == 3
+
+
 def test_what_an_operator_does_not_have_cannot_be_set():
     """Nor can a value that a document does not allow."""
     assert at(MAXIMUM, Feature("include_pad"), value=True) is None

@@ -13,7 +13,7 @@ import numpy as np
 from conformance.dtypes import FLOATS8, INTEGERS, FloatFormat, float_format, name_of
 from conformance.faults.atoms.atom import Atom, Of, Place, family, faults
 from conformance.faults.atoms.window_cells import Taps, computed
-from conformance.faults.concerns import EVERY
+from conformance.faults.concerns import EVERY, INDEXED
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import OnOutputs
 from conformance.operators.needs import AVERAGES
@@ -273,10 +273,14 @@ def in_fixed_point(what: str) -> Iterator[Atom[Change]]:
 
 
 def on_cells(change: Change) -> StepWrap:
-    """Let the step `reduce` have changed cells, of the same shape and type."""
-    return before(
-        lambda gathered, divisor: (replace(gathered, data=change(gathered.data)), divisor)
-    )
+    """Let a step have changed cells, of the same shape and type."""
+    return before(lambda given, *others: (replace(given, data=change(given.data)), *others))
+
+
+def _loaded(summary: str, change: Change) -> Fault:
+    """Let values and indices be those of changed cells."""
+    said, wrap = f"{summary}, for values and indices", on_cells(change)
+    return Fault(said, INDEXED, {"reduce": wrap, "further": wrap})
 
 
 def _sums(change: _Of, taps: Taps) -> Doubles:
@@ -364,6 +368,11 @@ def every() -> Iterator[Fault]:
     """Yield numbers that are changed where they are read, added, divided or returned."""
     yield from _in_places(_ANYWHERE, NUMBERS)
     yield from _in_places(_OF_INTEGERS, _INTEGERS)
+    for number in NUMBERS:
+        yield _loaded(f"cells are {number.words}", of_floats(number.of))
+    for integer in _INTEGERS:
+        said = f"integers are {integer.words} before they are compared"
+        yield _loaded(said, _of_integers(integer.of))
     yield from faults("{}", EVERY, "reduce", on_cells, in_fixed_point("cells"))
     said = "added to the second of a row if they are its first"
     yield _ANYWHERE[0].fault(Number(said, _added_to_second))
@@ -394,6 +403,8 @@ def of_number(value: float, words: str) -> Iterator[Fault]:
         where(f"{words} where they are 0", lambda v: v == 0, value),
     )
     yield from _in_places(_ANYWHERE, numbers)
+    for number in numbers:
+        yield _loaded(f"cells are {number.words}", of_floats(number.of))
 
 
 def of_factor(value: float, words: str) -> Iterator[Fault]:
