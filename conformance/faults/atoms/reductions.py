@@ -203,12 +203,13 @@ def _largest_but(kind: Kind, taps: Taps) -> Doubles:
 
 
 def _weighed(in_sums: int, in_divisors: int, kind: Kind, taps: Taps) -> Doubles:
-    """Count cells of a kind so many times in sums, and in divisors."""
+    """Count cells of a kind so many times in sums, and in divisors: without any, 0 / 0 is NaN."""
     chosen = taps.is_cell & kind(taps)
     sums = taps.reduced(np.add, np.where(chosen & (in_sums == 0), 0.0, taps.cells), 0.0)
     sums += taps.reduced(np.add, np.where(chosen & (in_sums == 2), taps.cells, 0.0), 0.0)
     left_out = 0 if in_divisors else taps.shaped(chosen.sum(-1))
-    return taps.divided(sums, taps.divisor - left_out)
+    with np.errstate(all="ignore"):
+        return np.where(taps.divisor > 0, sums / (taps.divisor - left_out), np.nan)
 
 
 def _norm_of_others(kind: Kind, taps: Taps) -> Doubles:
@@ -222,9 +223,10 @@ def _norm_of_others(kind: Kind, taps: Taps) -> Doubles:
 def _norm_of_mean(kind: Kind, taps: Taps) -> Doubles:
     """Return norms of means times all cells, padding too, where cells are left out of the means."""
     every, left_out = outer(taps.gathered.windows.lengths), taps.is_cell & kind(taps)
-    shares = every / np.maximum(every - taps.shaped(left_out.sum(-1)), 1)
-    roots: Doubles = shares ** (1.0 / taps.gathered.params.exponent)
-    return _norm_of_others(kind, taps) * roots
+    with np.errstate(all="ignore"):
+        shares = every / (every - taps.shaped(left_out.sum(-1)))
+        roots: Doubles = shares ** (1.0 / taps.gathered.params.exponent)
+        return _norm_of_others(kind, taps) * roots
 
 
 # Other values of a window, and other starts ------------------------------------------------------
