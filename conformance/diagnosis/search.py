@@ -247,8 +247,12 @@ class Search:
         return len(cause.explained.keys() & {*left}) >= limits.NEARLY_ALL * len(left)
 
     def _in_pairs(self, causes: list[Fit], left: Sequence[int]) -> list[Fit]:
-        """Look for two faults where single ones leave mismatches over; return all causes."""
-        light = [i for i in left if weight(self._mismatches[i].vector) <= limits.LIGHT]
+        """Look for two faults where single ones leave mismatches over; return all causes.
+
+        Of two at once, many raise exceptions: those tell nothing.
+        """
+        answered = filter(self._is_answered, left)
+        light = [i for i in answered if weight(self._mismatches[i].vector) <= limits.LIGHT]
         for i in light:
             if not self._pair_searches or self._share.is_spent or _is_explained(i, causes):
                 continue

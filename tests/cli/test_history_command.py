@@ -76,7 +76,7 @@ def ask(folder, monkeypatch):
 
 @pytest.fixture(scope="module")
 def reports(folder):
-    """Return the reports of two releases; the first test makes that of the second."""
+    """Return the reports of two releases; tests make that of the second."""
     return [folder / "kept" / f"adapter.py-backend-{version}.jsonl" for version in ("1.0", "2.0")]
 
 
@@ -94,6 +94,7 @@ def test_it_says_what_came_with_which_release(ask, reports):
 
 
 def test_a_report_that_is_there_is_not_made_again(ask, reports, folder, monkeypatch):
+    ask("adapter.py:backend", "2.0")  # unless the test before this one did, in this process
     monkeypatch.setattr("conformance.history.history", partial(history, installer=None))
     before = [path.stat().st_mtime_ns for path in reports]
     done = ask("adapter.py:backend", "1.0", "2.0", "--html", "page.html")
