@@ -29,7 +29,7 @@ PER_OTHER = 10
 """The same for each that went another way, where a claim is true of nearly all cases."""
 PER_REFUSED = 2
 """The same for each invalid case that was refused, perhaps for another reason."""
-PER_STRAY = 10
+PER_STRAY = 6
 """One in so many cases on which a fault does not show may fail without any known cause."""
 NEARLY_ALL = 0.9
 """The share that is all but what another fault, or a second rounding, may change."""
