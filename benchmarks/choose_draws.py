@@ -276,13 +276,14 @@ def main() -> None:
     parser.add_argument("operators", nargs="*")
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument(
+    added = parser.add_mutually_exclusive_group()
+    added.add_argument(
         "--crossed",
         type=int,
         metavar="CELLS",
         help="add draws of so many cells for threes of levels",
     )
-    parser.add_argument(
+    added.add_argument(
         "--missed", action="store_true", help="add draws for what no vector of the suite catches"
     )
     options = parser.parse_args()

@@ -355,9 +355,10 @@ def _named_but_for_odd(old: Array, draft: Draft, rng: np.random.Generator) -> Ar
     Beside those, they have the old signs: a maximum of negative cells alone shows some.
     """
     data = _named_cells(draft, rng)
-    if {data.dtype.kind, old.dtype.kind} & {*"iu"} or np.isfinite(widen(old)).all():
+    wide = widen(old)
+    if data.dtype.kind in "iu" or np.isfinite(wide).all():
         return data
-    kept = np.resize(widen(old), data.shape)
+    kept = np.resize(wide, data.shape)
     data = np.where(kept < 0, -data, data)
     odd = ~np.isfinite(kept)
     data[odd] = kept[odd]

@@ -125,8 +125,9 @@ def apart(
             continue
         kept = [i for i, each in enumerate(some) if all(word in each for word in words)]
         met = sum(all(word in other for word in words) for other in others)
-        if len(kept) - limits.PER_MET * met > most:
-            best, most = (words, kept), len(kept) - limits.PER_MET * met
+        told = len(kept) - limits.PER_MET * met
+        if told > most:
+            best, most = (words, kept), told
     return best
 
 

@@ -155,16 +155,16 @@ class Trial:
         elif not sample.failed:
             hidden = is_open or predictions.may_hide(claim, sample.vector)
             (self.unclear if hidden else self.absent).append(sample)
-        elif claim.faults and self.explains(sample):
+        elif not claim.faults:
+            self.other.append(sample)
+        elif self.explains(sample):
             self.quiet += 1  # as predicted, though what is right is hardly further away
-        elif claim.faults and not (sample.outputs is None and sample.raised in self.known):
+        elif sample.outputs is not None or sample.raised not in self.known:
             together = predictions.reproduces_with(claim.faults, self.rivals, sample)
             if together:
                 self.predicted.append(sample)
             elif together is not None:
                 self._see_otherwise(sample)
-        elif not claim.faults:
-            self.other.append(sample)
 
     def _see_otherwise(self, sample: Sample) -> None:
         """See a failure in which faults show, that they do not predict, nor with another one."""
@@ -180,9 +180,9 @@ class Trial:
 
         Where faults leave shape and type as they are, another one hides them there.
         """
-        if sample.outputs is None or sample.manner not in {"shape", "type"}:
-            return sample.outputs is not None
-        return self.predictions.values(self.claim.faults, sample.vector) is None
+        if sample.manner in {"shape", "type"}:
+            return self.predictions.values(self.claim.faults, sample.vector) is None
+        return sample.outputs is not None
 
     def _see_elsewhere(self, sample: Sample) -> None:
         if not sample.failed:

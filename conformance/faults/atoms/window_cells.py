@@ -132,10 +132,9 @@ class Taps(NamedTuple):
         """Reduce values of the cells of each window, with another for taps that are none."""
         return self.shaped(ufunc.reduce(np.where(self.is_cell, values, empty), axis=-1))
 
-    def divided(self, sums: Doubles, divisor: Any = None) -> Doubles:
+    def divided(self, sums: Doubles) -> Doubles:
         """Divide sums, given in the output's shape."""
-        by = self.divisor if divisor is None else divisor
-        return np.where(self.divisor > 0, sums / np.maximum(by, 1), np.nan)
+        return np.where(self.divisor > 0, sums / np.maximum(self.divisor, 1), np.nan)
 
 
 def computed(compute: Callable[..., Any], *first: Any) -> StepWrap:
