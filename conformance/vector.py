@@ -193,6 +193,34 @@ class Vector:
         )
         return replace(self, outcomes=tuple(outcomes))
 
+    def under(self, readings: Combination) -> Vector:
+        """Return the same with the outcomes that it has under readings, all if there is none.
+
+        What others leave undefined is undefined there as well: a fault may be to follow those.
+        """
+        left = [each for each in self.outcomes if agree(each.readings, readings)]
+        if len(left) in {0, len(self.outcomes)}:
+            return self
+        outcomes = (_as_undefined(o, self.values) if isinstance(o, Values) else o for o in left)
+        return replace(self, outcomes=tuple(outcomes))
+
+
+def _as_undefined(values: Values, others: Sequence[Values]) -> Values:
+    """Return values that are undefined where others of the same shapes are."""
+    outputs = []
+    for number, expected in enumerate(values.outputs):
+        addends = expected.addends.copy()
+        for other in others:
+            if other.outputs[number].values.shape == expected.values.shape:
+                addends[other.outputs[number].undefined] = UNDEFINED
+        outputs.append(replace(expected, addends=addends))
+    return replace(values, outputs=tuple(outputs))
+
+
+def agree(some: Sequence[Combination], readings: Combination) -> bool:
+    """Say whether one of some combinations of readings has no other reading of a clause."""
+    return any(all(each.get(k, v) == v for k, v in readings.items()) for each in some)
+
 
 def forward_name(operator: str) -> str:
     """Return the name of the operator that a gradient is of, of any other its own."""

@@ -28,8 +28,8 @@ from conformance.reference.rounding import widen
 class Candidates:
     """The faults that are tried, but for those that are `left_out`, and those `refuted`.
 
-    What is the cause in other operators comes `first`, then faults of a catalogue, then whatever
-    atoms make, and those made of numbers that failures have in `common`.
+    What is the cause in other operators comes `first`, and perhaps `alone`, then faults of a
+    catalogue, then whatever atoms make, and those made of numbers that failures have in `common`.
     """
 
     catalogue: Sequence[Fault] = CATALOGUE
@@ -37,6 +37,7 @@ class Candidates:
     common: Sequence[Fault] = ()
     left_out: Container[Together] = ()
     refuted: Container[Together] = ()
+    alone: bool = False
 
     @property
     def known(self) -> list[Together]:
@@ -71,7 +72,7 @@ class Candidates:
                 yield (fault,)
 
     def _is_tried(self, faults: Together) -> bool:
-        return faults not in self.left_out and faults not in self.refuted
+        return not self.alone and faults not in self.left_out and faults not in self.refuted
 
 
 def kinds_for(observation: Observation) -> tuple[str, ...]:

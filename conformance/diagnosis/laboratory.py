@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -45,7 +46,8 @@ _OF_A_CASE = re.compile(r"\w*(\[[^]]*(\]|$)|\([^)]*(\)|$))|-?\d+(\.\d+)?")
 class Laboratory:
     """Asks a backend about cases that were made up, for so many `steps` of a budget.
 
-    `readings` gives those of disputed clauses that the backend follows in a vector. Invalid cases
+    `readings` gives those of disputed clauses that the backend follows in a vector; those `assumed`
+    are required. Invalid cases
     are made of `valid` ones where there are no vectors to make them of. Several hangs and crashes
     end the experiments, too: each costs a start.
     """
@@ -54,6 +56,7 @@ class Laboratory:
         self,
         runner: Runner,
         readings: Callable[[Vector], Combination],
+        assumed: Combination = MappingProxyType({}),
         *,
         failing: tuple[Verdict, ...] = FAILURES,
         budget: Budget | None = None,
@@ -65,6 +68,7 @@ class Laboratory:
         found: Found | None = None,
     ) -> None:
         self.readings = readings
+        self._assumed = assumed
         self.known = known
         """Causes that are known already: where they show tells nothing new."""
         self.seed = seed
@@ -121,7 +125,7 @@ class Laboratory:
         if case is None or case.id in self._known:
             return None
         self.budget.spend(VECTOR)
-        operator, vector = operator_named(case.operator), vector_of(case)
+        operator, vector = operator_named(case.operator), vector_of(case).under(self._assumed)
         if not is_judgeable(operator, vector):
             return None
         open_clauses = self.open_clauses(vector)

@@ -82,6 +82,8 @@ BITS = 50
 """Bits of a double that may be right where the others are not, below."""
 READINGS = 8
 """Readings of open clauses under which an answer is held against a fault, at most."""
+ASSUMED = 48
+"""Failures, and vectors that conform, by which it is told which readings to assume."""
 INSTEAD_FAILURES = 48
 """Failures that what comes instead is held against, at most."""
 LARGEST_OUTPUT = 1 << 14
@@ -263,6 +265,8 @@ STEPS_IN_VAIN = 15_000
 """Of these, until it shows on some case."""
 STEPS_OF_INSTEAD = 40_000
 """For what comes instead of right values, in failures of a rule."""
+STEPS_OF_ASSUMED = 30_000
+"""For what each reading leaves unknown that may be assumed."""
 STEPS_OF_LEFT = 30_000
 """For faults that reproduce what refuted causes leave over."""
 STEPS_OF_SMALLEST = 20_000

@@ -15,6 +15,7 @@ from conformance.backends.results.stored_results import StoredResults
 from conformance.backends.runner import Runner
 from conformance.budget import Budget
 from conformance.diagnosis import limits, statements
+from conformance.diagnosis.assumed import Accepted, Assumed, assumptions, read_in_two_ways
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.features import features, thinned, weight
@@ -42,7 +43,7 @@ from conformance.record.report import (
     told_apart,
 )
 from conformance.text import listed
-from conformance.vector import Case, Vector, forward_name, outputs_of
+from conformance.vector import Case, Combination, Vector, forward_name, outputs_of
 from conformance.vectorfile.sources import Source, Vectors, opened, vectors_in
 
 
@@ -75,7 +76,8 @@ def explained(
         note = f"no call of {', '.join(silent)} returned: no likely causes were searched for"
         report = replace(report, notes=(*report.notes, note))
     varied = findings_of(report)
-    if not (failing or varied or lost):
+    in_two_ways = read_in_two_ways(report)
+    if not (failing or varied or lost or in_two_ways):
         return report
     state, budget = StateReport(), Budget(seconds)
     with opened(vectors) as sources:
@@ -101,21 +103,24 @@ def explained(
         failed = [s for s in failed if s.vector.case.id not in excused]
         never = _never_answered(sources, lost)
         operators = {forward_name(s.vector.case.operator) for s in (*failed, *never)}
-        conforming = _conforming(sources, right, operators)
+        operators |= in_two_ways.keys()
+        conforming = _conforming(sources, right, operators, in_two_ways)
         known = [*(s.vector for s in failed), *conforming]
         valid = _valid(sources, known, {skipped.id for skipped in report.skipped})
     readings = _readings(report.readings)
+    accepted = {name: result.readings for of in right.values() for name, result in of.items()}
     apart = [*varied, *_of_readings(excused)]
     looked_at = len(state.vectors) + len(failed) + len(never)
     failures = sum(each.explained for each in apart) + looked_at + not_kept
     unasked = _unasked(runner)
 
-    def laboratory(part: Budget) -> Laboratory | None:
+    def laboratory(part: Budget, assumed: Combination) -> Laboratory | None:
         if unasked or runner is None:
             return None
         return Laboratory(
             runner,
             readings,
+            assumed,
             failing=report.failing,
             budget=part,
             valid=valid,
@@ -124,12 +129,24 @@ def explained(
         )
 
     searches = _Searches(
-        _by_operator(failed, conforming), state, readings, unasked, laboratory, progress
+        _by_operator(failed, conforming),
+        state,
+        readings,
+        report.inconsistent,
+        in_two_ways,
+        accepted,
+        unasked,
+        laboratory,
+        progress,
     )
     searches.run(budget)
     state = searches.state
     apart += map(statements.of_state, state.findings)
-    told = [_of_lost(samples, beside) for _, samples, beside in _by_operator(never, conforming)]
+    told = [
+        _of_lost(samples, beside)
+        for _, samples, beside in _by_operator(never, conforming)
+        if samples
+    ]
     diagnoses = statements.united([apart, *searches.parts.values(), *told], failures=failures)
     notes = (*report.notes, state.note) if state.note else report.notes
     notes += tuple(searches.notes)
@@ -151,15 +168,20 @@ _MAY_BE_LOST = "no held-out case was asked, each of which may end the backend as
 class _Searches:
     """The searches of the operators of a run, and what they found: `parts`, by operator.
 
-    Of each operator there are the failures and vectors that conform; `ended` says why experiments
-    on it ended before all was known.
+    Of each operator there are the failures and vectors that conform, by the readings `accepted`;
+    of clauses that are `inconsistent`, and failures touch or that are read `in_two_ways`, a reading
+    is assumed. `ended` says why experiments on it
+    ended before all was known.
     """
 
     operators: Sequence[tuple[str, list[Sample], list[Vector]]]
     state: StateReport
-    readings: Callable[[Vector], Mapping[str, str]]
+    readings: Callable[[Vector], Combination]
+    inconsistent: frozenset[str]
+    in_two_ways: Mapping[str, Collection[str]]
+    accepted: Accepted
     unasked: str
-    laboratory: Callable[[Budget], Laboratory | None]
+    laboratory: Callable[[Budget, Combination], Laboratory | None]
     progress: Progress | None
     parts: dict[str, list[Diagnosis]] = field(default_factory=dict)
     ended: dict[str, str] = field(default_factory=dict)
@@ -185,14 +207,19 @@ class _Searches:
 
     def _search(self, number: int, others: Sequence[Sequence[Diagnosis]], part: Budget) -> None:
         operator, samples, beside = self.operators[number]
-        asked = self.laboratory(part)
+        candidates = Candidates(first=_causes_of(others))
+        assumed = self._assumed(operator, samples, beside, candidates)
+        if not assumed.failing:
+            return
+        asked = self.laboratory(part, assumed.readings)
         if asked is not None and operator not in self.parts:
             self.state = self.state.with_others(_right_now(samples, asked))
-        self.parts[operator] = diagnose(
-            [s for s in samples if s.vector.case.id not in self.state.vectors],
-            beside,
-            self.readings,
-            Candidates(first=_causes_of(others)),
+        found = diagnose(
+            [s for s in assumed.failing if s.vector.case.id not in self.state.vectors],
+            assumed.conforming,
+            assumed.followed(self.readings),
+            # What conforms follows one reading or another one, and nothing else.
+            assumed.with_others(candidates, alone=not samples),
             reproduced={
                 each.named for each in chain(*others) if each.is_confirmed and each.smallest
             },
@@ -200,7 +227,35 @@ class _Searches:
             unasked=self.unasked,
             progress=self.progress,
         )
+        if samples:
+            self.parts[operator] = statements.of_failures(found, samples, assumed.readings)
+        else:
+            self.parts[operator] = statements.of_clause(found, assumed.readings)
         self.ended[operator] = _ended(asked, self.parts[operator])
+
+    def _assumed(
+        self,
+        operator: str,
+        samples: Sequence[Sample],
+        beside: Sequence[Vector],
+        candidates: Candidates,
+    ) -> Assumed:
+        """Return what happened under the readings that leave least unknown if they are assumed.
+
+        Where nothing fails, under those by which fewest vectors do.
+        """
+        vectors = (*(sample.vector for sample in samples), *beside)
+        touched = {clause for sample in samples for clause in sample.vector.clauses}
+        clauses = self.inconsistent & {*touched, *self.in_two_ways.get(operator, ())}
+        every = [
+            Assumed.of(readings, samples, beside, self.accepted)
+            for readings in assumptions({v.case.operator for v in vectors}, clauses)
+        ]
+        if len(every) == 1:
+            return every[0]
+        if not samples:
+            return min(every[1:], key=lambda each: len(each.failing))
+        return min(every, key=lambda each: each.unknown(self.readings, candidates))
 
     def _in_turn(self) -> Iterator[tuple[int, list[list[Diagnosis]]]]:
         """Yield each search by number, with what was found in the other operators.
@@ -210,7 +265,7 @@ class _Searches:
         for again in (False, True):
             for number, (operator, _, _) in enumerate(self.operators):
                 others = [part for name, part in self.parts.items() if name != operator]
-                if not again or _is_said_elsewhere(self.parts[operator], others):
+                if not again or _is_said_elsewhere(self.parts.get(operator, ()), others):
                     yield number, others
 
 
@@ -253,10 +308,8 @@ def _by_operator(
     right: dict[str, list[Vector]] = {}
     for vector in conforming:
         right.setdefault(forward_name(vector.case.operator), []).append(vector)
-    return [
-        (operator, samples, right.get(operator, []))
-        for operator, samples in sorted(failed.items(), key=lambda item: -len(item[1]))
-    ]
+    names = sorted({**failed, **right}, key=lambda name: -len(failed.get(name, ())))
+    return [(name, failed.get(name, []), right.get(name, [])) for name in names]
 
 
 def _excused(
@@ -359,17 +412,24 @@ def _failures(
 
 
 def _conforming(
-    sources: Sequence[Source], right: Mapping[str, Mapping[str, Result]], failed: Collection[str]
+    sources: Sequence[Source],
+    right: Mapping[str, Mapping[str, Result]],
+    failed: Collection[str],
+    in_two_ways: Mapping[str, Collection[str]],
 ) -> list[Vector]:
     """Return some of the vectors that conform of operators that `failed`, by their ids.
 
-    Each has the outputs that were returned: one that was not speaks against no fault.
+    And of those that clauses concern which are read `in_two_ways`. Each has the outputs that were
+    returned: one that was not speaks against no fault.
     """
     conforming: list[Vector] = []
     for source in sources:
         results = right.get(source.operator, {})
         if forward_name(source.operator) in failed:
-            for vector in _read(source, thinned([*results], limits.CONFORMING_READ)):
+            clauses = in_two_ways.get(forward_name(source.operator), ())
+            telling = [name for name in results if results[name].clauses.keys() & {*clauses}]
+            names = {*thinned([*results], limits.CONFORMING_READ)}
+            for vector in _read(source, names.union(thinned(telling, limits.CONFORMING_READ))):
                 first = results[vector.case.id].first_outputs
                 conforming.append(vector if first is None else vector.of_first(first))
     return conforming

@@ -253,12 +253,16 @@ class Predictions:
     ) -> bool | None:
         """Say whether it would answer so if one of other faults were there, too.
 
-        None where such a fault does so alone: it hides these. Of exceptions, two faults at once
-        may raise many: they are no evidence.
+        None where such a fault does so alone, and hides these: with them it does so as well. Of
+        exceptions, two faults at once may raise many: they are no evidence.
         """
         others = [other for other in others if other not in faults]
-        if any(self.reproduces((other,), sample) for other in others):
+        alone = [other for other in others if self.reproduces((other,), sample)]
+        hiding = alone if sample.outputs is not None else ()
+        if any(self.reproduces((*faults, other), sample) for other in hiding):
             return None
+        if alone:
+            return False if hiding else None
         return sample.outputs is not None and any(
             self.reproduces((*faults, other), sample) for other in others
         )

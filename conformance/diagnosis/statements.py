@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -20,6 +20,7 @@ from conformance.diagnosis.where_wrong import where_wrong
 from conformance.record.report import Diagnosis, Proof, WrongCalls, added_up, told_apart
 from conformance.record.words import how_called
 from conformance.text import listed
+from conformance.vector import Combination
 
 _ALTERNATIVES = 4
 _RARER = 3
@@ -137,6 +138,58 @@ class Failures:
         )
 
 
+def of_failures(
+    diagnoses: Iterable[Diagnosis], failures: Sequence[Sample], assumed: Combination
+) -> list[Diagnosis]:
+    """Return diagnoses of failures alone, where others were taken as failures, too.
+
+    Where readings are `assumed` that concern all that one explains, it says so.
+    """
+    if not assumed:
+        return [*diagnoses]
+    clauses = {sample.vector.case.id: sample.vector.clauses for sample in failures}
+    return [_of_failures(diagnosis, clauses, assumed) for diagnosis in diagnoses]
+
+
+def _of_failures(
+    diagnosis: Diagnosis, clauses: Mapping[str, Collection[str]], assumed: Combination
+) -> Diagnosis:
+    vectors = tuple(name for name in diagnosis.vectors if name in clauses)
+    concerned = [clause for clause in assumed if all(clause in clauses[name] for name in vectors)]
+    note = f" ({_elsewhere(concerned, assumed)})" if concerned and diagnosis.is_known else ""
+    return _summarized(
+        diagnosis,
+        vectors=vectors,
+        explained=len(vectors),
+        exact=min(diagnosis.exact, len(vectors)),
+        total=len(clauses),
+        behaviour=f"{diagnosis.behaviour}{note}",
+    )
+
+
+def of_clause(diagnoses: Iterable[Diagnosis], assumed: Combination) -> list[Diagnosis]:
+    """Return why vectors conform, by another reading alone than those that are `assumed`.
+
+    Of what has no cause nothing is said.
+    """
+    return [
+        told_apart(
+            "clause",
+            f"{caused(diagnosis)} ({_elsewhere(assumed, assumed)})",
+            diagnosis.vectors,
+            proof=diagnosis.proof,
+            smallest=diagnosis.smallest,
+            named=diagnosis.named,
+        )
+        for diagnosis in diagnoses
+        if diagnosis.is_known
+    ]
+
+
+def _elsewhere(clauses: Iterable[str], assumed: Combination) -> str:
+    return f"elsewhere {', '.join(f'{clause}={assumed[clause]}' for clause in clauses)}"
+
+
 def of_state(finding: StateFinding) -> Diagnosis:
     """Return state that outlives a call as a diagnosis."""
     missing = "the same calls are not always wrong" if finding.varies else ""
@@ -157,9 +210,10 @@ def united(parts: Sequence[Sequence[Diagnosis]], *, failures: int = 0) -> list[D
     not. An alternative or what was observed is kept where every part has it, and a proof where
     every part has one. There are `failures`, if more than the parts say.
     """
-    looked_at = [part[0].total or sum(each.explained for each in part) for part in parts if part]
+    failing = [[each for each in part if each.kind != "clause"] for part in parts]
+    looked_at = [part[0].total or sum(d.explained for d in part) for part in failing if part]
     total = sum(looked_at)
-    left_out = [part[0].sample_of - part[0].total for part in parts if part and part[0].sample_of]
+    left_out = [part[0].sample_of - part[0].total for part in failing if part and part[0].sample_of]
     failures = max(failures, total + sum(left_out))
     sample_of = failures if failures > total else 0
     same: dict[tuple[object, ...], list[Diagnosis]] = {}
@@ -232,6 +286,10 @@ def _where(what: str, diagnosis: Diagnosis) -> str:
 def _summarized(diagnosis: Diagnosis, **changes: Any) -> Diagnosis:
     """Return a diagnosis with other fields, and the sentence that they make."""
     changed = replace(diagnosis, **changes)
+    if changed.kind == "clause":
+        number = changed.explained
+        vectors = "1 vector follows" if number == 1 else f"{number:,} vectors follow"
+        return replace(changed, summary=f"{vectors} another reading: {changed.behaviour}")
     counted = _counted(changed.explained, changed.total, changed.sample_of)
     return replace(changed, summary=f"{counted} {_said(changed)}")
 

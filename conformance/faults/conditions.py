@@ -77,6 +77,10 @@ STRIDED = Condition(
 DILATED = Condition(
     ", where a dilation is above 1", lambda p: any(n > 1 for n in p.dilations), (has("dilations"),)
 )
+INCLUDED = Condition(", where padding counts", lambda p: p.include_pad, (has("include_pad"),))
+EXCLUDED = Condition(
+    ", where padding does not count", lambda p: not p.include_pad, (has("include_pad"),)
+)
 ONE_ROW = Condition(
     ", for a kernel of one row", lambda p: p.kernel[-1] > 1 and set(p.kernel[:-1]) == {1}, WINDOWED
 )
@@ -116,8 +120,8 @@ CONDITIONS = (
     ),
     DILATED,
     Condition(", where dilations differ", lambda p: len(set(p.dilations)) > 1, (has("dilations"),)),
-    Condition(", where padding counts", lambda p: p.include_pad, (has("include_pad"),)),
-    Condition(", where padding does not count", lambda p: not p.include_pad, (has("include_pad"),)),
+    INCLUDED,
+    EXCLUDED,
     Condition(", where channels are last", lambda p: p.channels_last, (has("channels_last"),)),
     Condition(", with one spatial axis", lambda p: len(p.sizes) == 1, concerns.SINGLE),
     Condition(", with three spatial axes", lambda p: len(p.sizes) == 3, concerns.VOLUMETRIC),

@@ -125,14 +125,15 @@ class ChosenIndex:
         `planes` starts with the numbers of batches and channels.
         """
         shape = (*planes[:2], *params.sizes)
+        first = params.index_axis % len(shape)
         order = list(range(len(shape)))
         if params.storage_order == "column-major":
             order = [*order[:2], *order[:1:-1]] if self.reversed_axes == "spatial" else order[::-1]
+        is_apart = set(order[:first]) == {*range(first)}  # what is not counted comes first
         indices: npt.NDArray[np.int64] = np.zeros((), np.int64)
-        for axis in order:
+        for axis in order[first:] if is_apart else order:
             indices = indices * shape[axis] + places[axis]
-        cut: npt.NDArray[np.int64] = indices % prod(shape[params.index_axis % len(shape) :])
-        return cut
+        return indices if is_apart else indices % prod(shape[first:])
 
 
 INDICES = Output("indices", dtype=("int64", "int32"), undefined="index-of-nothing", is_index=True)

@@ -587,7 +587,8 @@ class Diagnosis:
 
     `kind` says what it is: a "fault" of the catalogue, a "rule" that was learned, "state" that
     outlives a call, a "variation" of the call in which alone it fails, a "reading" that is followed
-    in these alone, or "unknown". `behaviour` says what is wrong, alone; "" where that is unknown.
+    in these alone, "clause": why vectors that conform do so by another reading than others, or
+    "unknown". `behaviour` says what is wrong, alone; "" where that is unknown.
     `summary` is the one sentence that is made of the other fields.
     `proof` is what held-out cases said of it, and `smallest` a minimal reproducer, as Python.
     The faults named, planted together, reproduce `explained` of `total` mismatches, `exact` of them
@@ -614,7 +615,7 @@ class Diagnosis:
     threads: tuple[str, ...] = ()
     vectors: tuple[str, ...] = ()
     sample_of: Count = 0
-    kind: Literal["fault", "rule", "state", "variation", "reading", "unknown"] = "unknown"
+    kind: Literal["fault", "rule", "state", "variation", "reading", "clause", "unknown"] = "unknown"
     proof: Proof | None = None
     smallest: str = ""
     behaviour: str = ""
@@ -646,7 +647,7 @@ class Diagnosis:
 
 
 def told_apart(
-    kind: Literal["state", "variation", "reading"],
+    kind: Literal["state", "variation", "reading", "clause"],
     behaviour: str,
     vectors: Sequence[str],
     **fields: Any,

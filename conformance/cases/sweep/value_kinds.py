@@ -56,6 +56,9 @@ _BESIDE = {
 """Patterns of gradients that the covering arrays lack, and of the data beside them."""
 
 
+_ODD_EXPONENTS = ((1, "float32"), (3, "float32"), (3, "float64"), (5, "float32"), (1, "float16"))
+
+
 def value_kinds(operator: Operator) -> Iterator[CaseSpec]:
     """Yield the cases, but for norms whose bound says nothing."""
     kinds = _of_gradients(operator) if operator.is_gradient else _kinds(operator)
@@ -64,6 +67,25 @@ def value_kinds(operator: Operator) -> Iterator[CaseSpec]:
     yield from _rounded_once(operator)
     if not operator.is_gradient and "float16" in operator.dtypes:
         yield _spec(operator, 2, "float16", "nan", tier="smoke")
+
+
+def odd_exponents(operator: Operator) -> Iterator[CaseSpec]:
+    """Yield norms of odd exponents, of positive numbers, where a document leaves others open.
+
+    Such norms are swept with the exponents that mean something of any number.
+    """
+    exponent = operator.attribute("exponent")
+    if exponent is None or not exponent.samples or any(p % 2 for p in exponent.samples):
+        return
+    axes = (Axis(7, 3, 2), Axis(4, 2, 2), Axis(2, 2, 1))[: levels.axes(operator)[-1]]
+    for turn, (p, dtype) in enumerate(_ODD_EXPONENTS[: 3 if operator.is_gradient else None]):
+        in_smoke = turn < 2 and not operator.is_gradient
+        yield case_of_axes(
+            *(operator, (1, 2), axes[turn % 2 :] + axes[: turn % 2], "index", dtype),
+            {"exponent": p},
+            tier="smoke" if in_smoke else "standard",
+            tags=("odd exponent",),
+        )
 
 
 def _rounded_once(operator: Operator) -> Iterator[CaseSpec]:

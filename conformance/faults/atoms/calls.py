@@ -47,6 +47,7 @@ from conformance.operators.needs import (
     takes,
 )
 from conformance.operators.needs import INTEGERS as TAKING_INTEGERS
+from conformance.operators.operator import Operator
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Extent, Pads, slacks
 from conformance.operators.wraps import StepWrap, before
@@ -483,12 +484,42 @@ _ACCEPTED: tuple[ChangedCall, ...] = (
 )
 
 
+def _unkept(words: str, size: Callable[[Call, int], int]) -> ChangedCall:
+    """Take an output size of None for another one: `size(call, axis)`."""
+
+    def change(call: Call) -> Call:
+        spelled = call.spelled.get("output")
+        if not isinstance(spelled, list | tuple) or None not in spelled:
+            return call
+        sizes = [
+            size(call, axis) if said is None else meaning
+            for axis, (said, meaning) in enumerate(zip(spelled, call.given["output"], strict=True))
+        ]
+        return replace(call, given={**call.given, "output": sizes})
+
+    return ChangedCall(f"an output size of None taken as {words}", change, (_keeps_sizes,))
+
+
+def _keeps_sizes(operator: Operator) -> bool:
+    return any(attribute.keeps_sizes for attribute in operator.attributes)
+
+
+_UNKEPT = (
+    _unkept("1", lambda _call, _axis: 1),
+    _unkept("the size of the last axis", lambda call, _: call.inputs[0].shape[-1]),
+    _unkept("the size of the first axis", lambda call, _: call.inputs[0].shape[2]),
+    _unkept(
+        "the size of the axis from the other end", lambda call, i: call.inputs[0].shape[-1 - i]
+    ),
+    _unkept("the number of channels", lambda call, _: call.inputs[0].shape[1]),
+)
+
 # Faults ------------------------------------------------------------------------------------------
 
 
 def every() -> Iterator[Fault]:
     """Yield other defaults, calls that are refused, and those that are accepted."""
-    yield from faults("{}", EVERY, "validate", _with_call, _DEFAULTS)
+    yield from faults("{}", EVERY, "validate", _with_call, (*_DEFAULTS, *_UNKEPT))
     # Pads in one list are left out where begin pads are.
     required = (_required(role) for role in NOUNS if role != "pads")
     yield from faults("a call refused {}", EVERY, "validate", Refusing, required)

@@ -13,11 +13,11 @@ import numpy as np
 
 from conformance.dtypes import float_format
 from conformance.faults.atoms.atom import Atom, family, faults
-from conformance.faults.concerns import EVERY, PADDED, STRIDED, WINDOWED
+from conformance.faults.concerns import EVERY, PADDED, ROUNDED, STRIDED, WINDOWED
 from conformance.faults.fault import Fault
 from conformance.operators.needs import AVERAGES
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Gathered, Windows, clip
+from conformance.operators.pipeline import Gathered, Windows, clip, resolve_pads
 from conformance.operators.wraps import StepWrap, after, instead
 from conformance.reference.position import numbers_of
 from conformance.vector import Array
@@ -83,14 +83,18 @@ Fill = Callable[[Array, list[tuple[int, int]]], Array]
 Reach = Callable[[tuple[int, int]], tuple[int, int]]
 
 
-def _filled(fill: Fill, reach: Reach) -> StepWrap:
-    """Read what fills the padding, as far as it is reached."""
+def _filled(fill: Fill, reach: Reach, *, overhang: bool = True) -> StepWrap:
+    """Read what fills the padding, as far as it is reached, and perhaps what windows overhang."""
 
     def gather(right: Any, data: Array, params: Params, windows: Windows) -> Gathered:
         beyond = [
             reach((max(0, -int(a.min(initial=0))), max(0, int(b.max(initial=0)) - d)))
             for a, b, d in zip(windows.start, windows.stop, data.shape[2:], strict=True)
         ]
+        if not overhang:
+            pads = resolve_pads(params)
+            axes = zip(beyond, pads, strict=True)
+            beyond = [(begin, min(end, pad)) for (begin, end), (_, pad) in axes]
         sizes = [d + sum(more) for d, more in zip(data.shape[2:], beyond, strict=True)]
         if not any(map(any, beyond)) or prod(data.shape[:2]) * prod(sizes) > _MOST_CELLS:
             gathered: Gathered = right(data, params, windows)
@@ -262,6 +266,7 @@ def every() -> Iterator[Fault]:
         yield Fault(f"{side.words} holds {position.words}", EVERY, {"gather": read})
     for fill in _FILLS:
         yield from _held(fill)
+    yield _in_pads_alone(Atom("zeros", _constant(0.0)))
 
 
 def of_number(value: float, words: str) -> Iterator[Fault]:
@@ -273,3 +278,10 @@ def _held(fill: Atom[Fill]) -> Iterator[Fault]:
     for side in _SIDES:
         filled = _filled(fill.of, side.of)
         yield Fault(f"{side.words} holds {fill.words}", EVERY, {"gather": filled})
+    yield _in_pads_alone(fill)
+
+
+def _in_pads_alone(fill: Atom[Fill]) -> Fault:
+    said = f"padding holds {fill.words}, but not what windows overhang"
+    filled = _filled(fill.of, lambda reach: reach, overhang=False)
+    return Fault(said, (*WINDOWED, *ROUNDED), {"gather": filled})

@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 
 from conformance.faults.atoms.atom import Atom, family, faults
+from conformance.faults.atoms.entries import COLUMN, ROW, Mask, some_outputs
 from conformance.faults.atoms.windows import EVERY_AXIS, FIRST_AXIS, LAST_AXIS, Along, Axes
+from conformance.faults.concerns import ADAPTIVE
+from conformance.faults.conditions import EXCLUDED, INCLUDED
 from conformance.faults.fault import Fault
 from conformance.operators import pipeline as steps
 from conformance.operators import windows as axis
 from conformance.operators.needs import AVERAGES
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Pads, Windows
-from conformance.operators.wraps import StepWrap, after
+from conformance.operators.wraps import StepWrap, after, instead
 
 # Cells that count --------------------------------------------------------------------------------
 
@@ -59,6 +62,10 @@ _COUNTS = (
     ),
     Count("the cells of the input", lambda w: np.full_like(w.start, w.d)),
 )
+_OF_BLOCKS = (
+    Count("d / o rounded down", lambda w: np.full_like(w.start, max(1, w.d // len(w.start)))),
+    Count("d / o rounded up", lambda w: np.full_like(w.start, -(-w.d // max(1, len(w.start))))),
+)
 _ONE = Count("1", lambda w: np.ones_like(w.start))
 _AXES = (
     EVERY_AXIS,
@@ -77,7 +84,7 @@ def _sum(counts: list[axis.Positions]) -> Divisor:
     return total
 
 
-_MULTIPLIED = Combined("", steps.outer)
+_MULTIPLIED: Combined = Combined("", steps.outer)
 _ADDED = Combined(", added instead of multiplied", _sum)
 
 
@@ -104,9 +111,14 @@ _OF_ANOTHER_AXIS = (
 
 
 def _counting(count: Count, axes: Axes, combined: Combined) -> StepWrap:
-    """Combine other counts along some axes, and the right ones along the others."""
+    """Combine other counts along some axes, and the right ones along the others.
+
+    A divisor that is given is taken: nothing is counted.
+    """
 
     def other(right: Divisor, params: Params, pads: Pads, windows: Windows) -> Divisor:
+        if params.fixed_divisor is not None:
+            return right
         of_axes = zip(windows.axes, params.sizes, pads, strict=True)
         along = [Along(start, stop, d, n, 0, *pad) for (start, stop, n), d, pad in of_axes]
         counts = list(map((_IN_PADDED_INPUT if params.include_pad else _IN_INPUT).of, along))
@@ -115,6 +127,18 @@ def _counting(count: Count, axes: Axes, combined: Combined) -> StepWrap:
         return _of_windows(right, combined.of(counts))
 
     return after(other)
+
+
+def _counting_in(mask: Mask, count: Count) -> StepWrap:
+    """Count other cells for some outputs alone."""
+
+    def wrong(right: Any, params: Params, pads: Pads, windows: Windows) -> Divisor:
+        divisor: Divisor = right(params, pads, windows)
+        other = _counting(count, EVERY_AXIS, _MULTIPLIED)(right)(params, pads, windows)
+        chosen = np.broadcast_to(mask((1, 1, *divisor.shape)), (1, 1, *divisor.shape))
+        return np.where(chosen[0, 0], other, divisor)
+
+    return instead(wrong)
 
 
 def _of_windows(right: Divisor, other: Any) -> Divisor:
@@ -176,4 +200,17 @@ def every() -> Iterator[Fault]:
         said = f"{count.words}{axes.words}{combined.words}"
         wrap = _counting(count, axes, combined)
         yield Fault(f"the divisor of a window made from {said}", AVERAGES, {"divide": wrap})
+    for count, axes in product(_OF_BLOCKS, _AXES):
+        said = f"the divisor of a block made from {count.words}{axes.words}"
+        needs = (*AVERAGES, *ADAPTIVE)
+        yield Fault(said, needs, {"divide": _counting(count, axes, _MULTIPLIED)})
+    for count, axes, condition in product(_COUNTS[:3], _AXES, (INCLUDED, EXCLUDED)):
+        wrap = _counting(count, axes, _MULTIPLIED)
+        said = f"the divisor of a window made from {count.words}{axes.words}"
+        yield Fault(said, AVERAGES, {"divide": wrap}).where(condition)
+    for count, some in product(_COUNTS[:3], some_outputs(ROW, COLUMN)):
+        said = f"the divisor of a window made from {count.words}, in {some.words}"
+        wrap = _counting_in(some.of, count)
+        fault = Fault(said, (*AVERAGES, *some.needs), {"divide": wrap})
+        yield from (fault, fault.where(INCLUDED), fault.where(EXCLUDED))
     yield from faults("divisors are {}", AVERAGES, "divide", _changing, _CHANGES)

@@ -19,7 +19,7 @@ from conformance.faults.atoms.numbers import NUMBERS, Change, in_fixed_point, of
 from conformance.faults.concerns import GRADIENTS
 from conformance.faults.fault import Fault
 from conformance.operators.gradients import Gradient
-from conformance.operators.needs import GRADIENTS_OF_MAXIMA
+from conformance.operators.needs import GRADIENTS_OF_MAXIMA, GRADIENTS_OF_NORMS
 from conformance.operators.pipeline import Divisor, Gathered, outer
 from conformance.operators.windows import first_from
 from conformance.operators.wraps import StepWrap, after
@@ -171,6 +171,15 @@ def _added_in(kind: str, wide: tuple[str, ...]) -> Terms:
     return change
 
 
+def _nan_of_zeros(terms: Any, _gathered: Gathered) -> Shares:
+    """Divide by norms of zero."""
+    shares = _as_shares(terms)
+    if isinstance(terms, Shares) or terms.nothing is None:
+        return shares
+    nan = shares.values.dtype.type(np.nan)
+    return replace(shares, values=np.where(terms.nothing, nan, shares.values))
+
+
 def _of_nothing(result: Array, gathered: Gathered, _divisor: Divisor) -> Array:
     """Let windows without a cell give to a place that may be of another row or plane, or none."""
     sizes, windows = gathered.params.sizes, gathered.windows
@@ -203,6 +212,8 @@ def every() -> Iterator[Fault]:
     said = "data are {} in gradients"
     yield from faults(said, GRADIENTS, "reduce", lambda of: on_cells(of_floats(of)), NUMBERS)
     yield from faults("{}", GRADIENTS, "reduce", with_terms, _terms())
+    divided = partial(ChangedGradient, change=_nan_of_zeros)
+    yield Fault("what a window of zeros gives is NaN", GRADIENTS_OF_NORMS, {"reduce": divided})
     said = "windows without a cell give to the place in memory of their first tap from 0 on"
     yield Fault(said, GRADIENTS_OF_MAXIMA, {"reduce": after(_of_nothing)})
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import product
 
 import numpy as np
@@ -13,6 +14,7 @@ from conformance.faults.atoms import lists
 from conformance.faults.atoms.atom import Atom, faults
 from conformance.faults.atoms.gradients import type_of, with_terms
 from conformance.faults.atoms.window_cells import Taps, computed
+from conformance.faults.atoms.windows import EVERY_AXIS, FIRST_AXIS, LAST_AXIS, Axes
 from conformance.faults.concerns import NORMS
 from conformance.faults.fault import IN_GRADIENT, Fault
 from conformance.faults.wraps import resolving
@@ -39,23 +41,43 @@ def _root(sums: Array, p: int, _gathered: Gathered) -> Array:
     return roots
 
 
-def _cells_in_input(gathered: Gathered) -> Array:
-    """Return how many cells of the input each window has, at least 1."""
-    return np.maximum(steps.outer(gathered.windows.inside(gathered.params.sizes)), 1)
+Counts = Callable[[Gathered], Sequence[Divisor]]
+"""How many cells of each window count, per spatial axis."""
 
 
 def _cells(gathered: Gathered) -> Array:
     return steps.outer(gathered.windows.lengths)
 
 
-def _cells_in_padded_input(gathered: Gathered) -> Array:
-    """Return the cells of each window but for the overhang of pads that are given, at least 1."""
+def _inside(gathered: Gathered) -> Sequence[Divisor]:
+    return gathered.windows.inside(gathered.params.sizes)
+
+
+def _cells_in_input(gathered: Gathered) -> Array:
+    """Return how many cells of the input each window has, at least 1."""
+    return np.maximum(steps.outer(_inside(gathered)), 1)
+
+
+def _inside_padded(gathered: Gathered) -> Sequence[Divisor]:
+    """Count all cells but for the overhang of pads that are given."""
     params = gathered.params
     if params.auto_pad != "explicit":
-        return _cells(gathered)
+        return gathered.windows.lengths
     pads = tuple(zip(params.pads_begin, params.pads_end, strict=True))
-    counts = steps.counted(replace(params, include_pad=True), pads, gathered.windows)
-    return np.maximum(steps.outer(counts), 1)
+    return steps.counted(replace(params, include_pad=True), pads, gathered.windows)
+
+
+def _of_whole_windows(counts: Counts, axes: Axes) -> Weight:
+    """Return by how much more cells windows have than those that count, along some axes."""
+
+    def weight(gathered: Gathered) -> Array:
+        along = zip(gathered.windows.lengths, counts(gathered), strict=True)
+        factors = [length / np.maximum(count, 1) for length, count in along]
+        chosen = range(len(factors))[axes.of]
+        kept = [f if i in chosen else np.ones_like(f) for i, f in enumerate(factors)]
+        return reduce(np.multiply.outer, kept)
+
+    return weight
 
 
 def _of(words: str, change: Callable[[Array, Gathered], Array]) -> Root:
@@ -77,13 +99,13 @@ def _plus(epsilon: float) -> Root:
 _WEIGHTS: tuple[Atom[Weight], ...] = (
     Atom("over the cells of the input", lambda given: 1.0 / _cells_in_input(given)),
     Atom("over all cells of the window", lambda given: 1.0 / _cells(given)),
-    Atom(
-        "over the cells of the input times all cells of the window",
-        lambda given: _cells(given) / _cells_in_input(given),
-    ),
-    Atom(
-        "over the cells of the padded input times all cells of the window",
-        lambda given: _cells(given) / _cells_in_padded_input(given),
+    *(
+        Atom(
+            f"over the cells of the {what} times all cells of the window{axes.words}",
+            _of_whole_windows(counts, axes),
+        )
+        for what, counts in (("input", _inside), ("padded input", _inside_padded))
+        for axes in (EVERY_AXIS, FIRST_AXIS, LAST_AXIS)
     ),
 )
 _MAGNITUDES = Power("magnitudes to the power of p", lambda cells, p: np.abs(cells) ** p)

@@ -13,8 +13,17 @@ import numpy as np
 
 from conformance.dtypes import HALVES, dtype_of, name_of
 from conformance.faults.atoms.atom import Atom, family, faults
+from conformance.faults.atoms.entries import (
+    BATCH,
+    CHANNEL,
+    COLUMN,
+    PLANE,
+    ROW,
+    Mask,
+    some_outputs,
+)
 from conformance.faults.atoms.indices import ChosenCells, numbered
-from conformance.faults.atoms.numbers import is_float
+from conformance.faults.atoms.numbers import MINUS_INFINITY_IF_NAN, is_float, of_floats
 from conformance.faults.atoms.window_cells import (
     Computed,
     Reduce,
@@ -28,9 +37,10 @@ from conformance.faults.atoms.window_cells import (
 from conformance.faults.atoms.windows import FIRST_AXIS, LAST_AXIS, Axes
 from conformance.faults.concerns import EVERY, INDEXED, NORMS, SEVERAL_AXES
 from conformance.faults.fault import Fault
-from conformance.operators.needs import AVERAGES, MAXIMUM
+from conformance.operators.needs import AVERAGES, MAXIMUM, all_of
 from conformance.operators.pipeline import Divisor, Gathered, outer
-from conformance.operators.wraps import StepWrap, instead
+from conformance.operators.wraps import StepWrap, after, instead
+from conformance.reference import maximum_ignoring_nan
 from conformance.reference.position import positions_of
 from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
@@ -175,6 +185,18 @@ def _summed(way: Way, axes: slice, kind_of: Callable[[str], str]) -> StepWrap:
 Kind = Callable[[Taps], Array]
 
 
+def _nth(taps: Taps) -> Array:
+    """Return for each tap which cell of its window it is, from 1 on; 0 for none."""
+    counted: Array = np.cumsum(taps.is_cell, axis=-1)
+    return counted * taps.is_cell
+
+
+def _is_last(taps: Taps) -> Array:
+    nth = _nth(taps)
+    last: Array = nth == nth.max(-1, keepdims=True)
+    return last
+
+
 _KINDS: tuple[Atom[Kind], ...] = (
     Atom("that are NaN", lambda t: np.isnan(t.cells)),
     Atom("that are infinite", lambda t: np.isinf(t.cells)),
@@ -182,7 +204,7 @@ _KINDS: tuple[Atom[Kind], ...] = (
     Atom("that are 0", lambda t: t.cells == 0),
     Atom("that are negative", lambda t: t.cells < 0),
     Atom("that come first in their window", lambda t: _nth(t) == 1),
-    Atom("that come last in their window", lambda t: _nth(t) == _nth(t).max(-1, keepdims=True)),
+    Atom("that come last in their window", _is_last),
     Atom("that come second in their window", lambda t: _nth(t) == 2),
     *family(
         "beyond the first {} of their window",
@@ -190,12 +212,6 @@ _KINDS: tuple[Atom[Kind], ...] = (
         lambda most: lambda taps: _nth(taps) > most,
     ),
 )
-
-
-def _nth(taps: Taps) -> Array:
-    """Return for each tap which cell of its window it is, from 1 on; 0 for none."""
-    counted: Array = np.cumsum(taps.is_cell, axis=-1)
-    return counted * taps.is_cell
 
 
 def _largest_but(kind: Kind, taps: Taps) -> Doubles:
@@ -299,6 +315,43 @@ def _from_first_of_plane(right: Reduce, gathered: Gathered, divisor: Divisor) ->
     return np.maximum(results, first.reshape(*first.shape, *[1] * (data.ndim - 2)))
 
 
+# NaN that some maxima ignore ---------------------------------------------------------------------
+
+
+def _ignoring_nan(mask: Mask) -> StepWrap:
+    """Ignore NaN at the outputs of a mask alone."""
+
+    def change(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
+        if not is_float(right):
+            return right
+        ignoring = maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
+        return np.where(mask(right.shape), ignoring, right)
+
+    return after(change)
+
+
+def index_without_nan(right: Any, gathered: Gathered, divisor: Divisor, first: Array) -> Any:
+    """Return the index of a number where the maximum is one, and that of a NaN elsewhere."""
+    if not is_float(first):
+        return right(gathered, divisor, first)
+    data = of_floats(MINUS_INFINITY_IF_NAN.of)(gathered.data)
+    numbers = right(replace(gathered, data=data), divisor, first)
+    of_nan, is_nan = right(gathered, divisor, first), np.isnan(widen(first))
+    return tuple(np.where(is_nan, one, two) for one, two in zip(of_nan, numbers, strict=True))
+
+
+_PLACES_IN_WINDOWS: tuple[Atom[Kind], ...] = (
+    Atom("that come first in their window", lambda t: _nth(t) == 1),
+    Atom("that do not come first in their window", lambda t: _nth(t) > 1),
+    Atom("that come last in their window", _is_last),
+    Atom("that do not come last in their window", lambda t: ~_is_last(t)),
+)
+
+
+def _without_nan(place: Kind, taps: Taps) -> Doubles:
+    return _largest_but(lambda t: np.isnan(t.cells) & place(t), taps)
+
+
 # Faults ------------------------------------------------------------------------------------------
 
 
@@ -329,6 +382,22 @@ def every() -> Iterator[Fault]:
         said = f"sums are {way.words}{axes.words}, in {kind.words}"
         yield Fault(said, AVERAGES, {"reduce": _summed(way.of, axes.of, kind.of)})
     yield from _of_kinds()
+    yield from _of_nan()
+
+
+def _of_nan() -> Iterator[Fault]:
+    """Yield maxima that ignore some NaN."""
+    some_of_all = [*some_outputs(BATCH, CHANNEL, PLANE, ROW, COLUMN)]
+    yield from faults("NaN are ignored in {}", MAXIMUM, "reduce", _ignoring_nan, some_of_all)
+    for some in some_of_all:
+        said = f"NaN are ignored in {some.words}, for values and indices"
+        replaces = {"reduce": _ignoring_nan(some.of), "further": instead(index_without_nan)}
+        yield Fault(said, all_of(INDEXED, some.needs), replaces)
+    for place in _PLACES_IN_WINDOWS:
+        said, values = f"NaN {place.words} are ignored", computed(_without_nan, place.of)
+        yield Fault(said, MAXIMUM, {"reduce": values})
+        replaces = {"reduce": values, "further": instead(index_without_nan)}
+        yield Fault(f"{said}, for values and indices", INDEXED, replaces)
 
 
 def _of_kinds() -> Iterator[Fault]:

@@ -34,6 +34,32 @@ def _pads_of(axis: OneAxis) -> Place[Change]:
     return Place(f"{{}} on {axis.words}", axis.needs, "pads", wrap)
 
 
+def _pads_where(holds: Atom[Callable[[Params, int], bool]]) -> Place[Change]:
+    """Give other parameters to what pads the axes for which something holds."""
+
+    def wrap(change: Change) -> StepWrap:
+        def pads(right: Callable[[Params], Any], params: Params) -> Any:
+            both = zip(right(params), right(change(params)), strict=True)
+            return tuple(
+                other if holds.of(params, i) else own for i, (own, other) in enumerate(both)
+            )
+
+        return instead(pads)
+
+    return Place(f"{{}} on axes {holds.words}", holds.needs, "pads", wrap)
+
+
+_SOME_AXES: tuple[Atom[Callable[[Params, int], bool]], ...] = (
+    Atom("with a stride of 1", lambda p, i: p.strides[i] == 1),
+    Atom("with a stride above 1", lambda p, i: p.strides[i] > 1),
+    Atom("with a dilation above 1", lambda p, i: p.dilations[i] > 1, (has("dilations"),)),
+    Atom("with an even kernel size", lambda p, i: p.kernel[i] % 2 == 0),
+    Atom("with an odd kernel size", lambda p, i: p.kernel[i] % 2 == 1),
+    Atom("of an even input size", lambda p, i: p.sizes[i] % 2 == 0),
+    Atom("of an odd input size", lambda p, i: p.sizes[i] % 2 == 1),
+)
+
+
 def _word(meaning: Any) -> str:
     return str(meaning).lower() if isinstance(meaning, bool) else str(meaning)
 
@@ -79,6 +105,7 @@ def every() -> Iterator[Fault]:
                     yield _mean(role, dict.fromkeys(some, other))
         for one, other in combinations(meanings, 2):
             yield _mean(role, {one: other, other: one})
-    for (one, other), axis in product(permutations(("same_upper", "same_lower")), ANY_AXIS):
-        yield _mean("auto_pad", {one: other}, _pads_of(axis))
+    of_some = (*map(_pads_of, ANY_AXIS), *map(_pads_where, _SOME_AXES))
+    for (one, other), place in product(permutations(("same_upper", "same_lower")), of_some):
+        yield _mean("auto_pad", {one: other}, place)
     yield _mean("rounding", {"ceil": "floor", "floor": "ceil", "ceil_torch": "ceil"})

@@ -94,8 +94,12 @@ def _averaged(
     *,
     before: bool = False,
     saturates: bool = True,
+    twice: bool = False,
 ) -> Fault:
-    """Average integers in another way; the zero point of the output is added `before` rounding."""
+    """Average integers in another way; the zero point of the output is added `before` rounding.
+
+    Numbers are kept in the type unless nothing `saturates`, or `twice`: before that as well.
+    """
 
     def reduce(
         right: Callable[[Gathered, Divisor], Array], gathered: Gathered, divisor: Divisor
@@ -107,8 +111,8 @@ def _averaged(
         n = np.broadcast_to(n, sums.shape)
         added = encoding.output_zero_point
         early = added if before else 0
-        means = rounding(sums + early * n, n) + (added - early)
-        ends = np.iinfo(data.dtype)
+        means, ends = rounding(sums + early * n, n), np.iinfo(data.dtype)
+        means = (np.clip(means, ends.min, ends.max) if twice else means) + (added - early)
         kept = np.clip(means, ends.min, ends.max) if saturates else means
         return kept.astype(data.dtype).reshape(*data.shape[:2], *divisor.shape)
 
@@ -123,6 +127,7 @@ _AVERAGES = {
     "integers-by-reciprocal": _averaged(_reciprocal),
     "integers-halves-of-raw": _averaged(before=True),
     "integers-wrapped-around": _averaged(saturates=False),
+    "integers-kept-in-type-before-zero-point": _averaged(twice=True),
     "integers-summed-in-16-bits": _averaged(quotients=_of_sums_in(16)),
     "integers-summed-in-own-type": _averaged(quotients=_of_sums_in(None)),
     "integers-truncated-of-raw": _averaged(_cut_off, before=True),
@@ -179,6 +184,12 @@ _ENCODINGS = {
         input_zero_point=lambda points: points.output_zero_point,
         output_zero_point=lambda points: points.input_zero_point,
     ),
+    "integers-input-zero-point-for-both": _encoded(
+        output_zero_point=lambda points: points.input_zero_point
+    ),
+    "integers-output-zero-point-for-both": _encoded(
+        input_zero_point=lambda points: points.output_zero_point
+    ),
     "integers-input-scale-forgotten": _encoded(input_scale=lambda _: 1.0),
     "integers-output-scale-forgotten": _encoded(output_scale=lambda _: 1.0),
     "integers-scales-forgotten": _encoded(input_scale=lambda _: 1.0, output_scale=lambda _: 1.0),
@@ -223,6 +234,20 @@ def _upper_alone(first: Array, params: Params, _divisor: Divisor) -> Array:
     return clamped
 
 
+def _one_limit(number: int, **wrong: Any) -> Callable[[Array, Params, Divisor], Array]:
+    """Clamp to limits, one of them by other numbers of the encoding."""
+
+    def clamp(first: Array, params: Params, _divisor: Divisor) -> Array:
+        limits = list(limits_of(params, first.dtype))
+        if first.dtype.kind in "iu":
+            limits[number] = limits_of(replace(params, **wrong), first.dtype)[number]
+        # a lower limit above the upper one leaves the upper
+        clamped: Array = np.minimum(np.maximum(first, limits[0]), limits[1])
+        return clamped
+
+    return clamp
+
+
 def _of_floats_alone(first: Array, params: Params, _divisor: Divisor) -> Array:
     if first.dtype.kind in "iu":
         return first
@@ -259,6 +284,14 @@ FAULTS = {
     **_ENCODINGS,
     "activation-before-division": _clamped(_before_division),
     "activation-without-lower-limit": _clamped(_upper_alone),
+    **{
+        f"activation-{end}-limit-without-{what}": _clamped(_one_limit(number, **wrong))
+        for number, end in enumerate(("lower", "upper"))
+        for what, wrong in (
+            ("zero-point", {"output_zero_point": 0}),
+            ("scale", {"output_scale": 1.0}),
+        )
+    },
     "activation-of-floats-alone": _clamped(_of_floats_alone),
     "activation-limits-cut-off": _clamped(_limits_cut_off),
     "activation-limits-wrapped": _clamped(_limits_wrapped),

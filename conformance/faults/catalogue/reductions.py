@@ -10,15 +10,6 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import FLOATS8, dtype_of, float_format, name_of
-from conformance.faults.atoms.entries import (
-    BATCH,
-    CHANNEL,
-    COLUMN,
-    Mask,
-    beyond,
-    beyond_groups,
-    mask_of,
-)
 from conformance.faults.atoms.indices import ChosenCells, chosen_by, numbered
 from conformance.faults.atoms.numbers import (
     LOWEST_IF_MINUS_INFINITY,
@@ -44,7 +35,6 @@ from conformance.faults.fault import Fault
 from conformance.faults.wraps import OnOutputs
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.wraps import after, instead
-from conformance.reference import maximum_ignoring_nan
 from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
 
@@ -256,18 +246,6 @@ def _larger_or_second(a: Doubles, b: Doubles) -> Doubles:
     return np.where(unless_smaller(a, b), b, a)
 
 
-def _nan_dropped(mask: Mask) -> Fault:
-    """Ignore NaN at the outputs of a mask alone."""
-
-    def change(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
-        if not is_float(right):
-            return right
-        ignoring = maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
-        return np.where(mask(right.shape), ignoring, right)
-
-    return Fault.of(reduce=after(change))
-
-
 def _first_unless_above_lowest(cells: ChosenCells, *, float_type: str = "") -> Array:
     """Return numbers: the first cell of the plane where no cell is above the lowest number.
 
@@ -293,11 +271,6 @@ _MAXIMA = {
     "minimum": Fault.of(reduce=instead(_minimum)),
     "magnitude": Fault.of(reduce=on_cells(np.abs)),
     "nan-alone-as-minus-infinity": Fault.of(reduce=after(_minus_infinity_of_nan_alone)),
-    "nan-dropped-in-channel-tail": _nan_dropped(mask_of(CHANNEL, beyond_groups(4))),
-    "nan-dropped-in-width-tail": _nan_dropped(mask_of(COLUMN, beyond_groups(4))),
-    "nan-dropped-in-first-column": _nan_dropped(mask_of(COLUMN, lambda i, _: i == 0)),
-    "nan-dropped-in-odd-columns": _nan_dropped(mask_of(COLUMN, lambda i, _: i % 2 == 1)),
-    "nan-dropped-after-first-batch": _nan_dropped(mask_of(BATCH, beyond(1))),
     "nan-replaced-by-padding": Fault.of(reduce=instead(_later_wins_over_padding)),
     "maximum-in-nines": Fault.of(reduce=instead(_in_nines)),
     "maximum-in-vectors": Fault.of(reduce=instead(_in_vectors)),

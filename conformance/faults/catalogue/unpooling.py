@@ -41,12 +41,13 @@ def _counted(change: Callable[[Ints], Any]) -> Fault:
 
 
 def _put(places: Callable[[Gathered], Any]) -> Fault:
-    """Put the cells (N, C, d1..dr) at other `places` of the flat output."""
+    """Put cells (N, C, d1..dr) at other `places` of the flat output: those beyond it are lost."""
 
     def scattered(_right: Any, gathered: Gathered, _divisor: Divisor) -> Array:
         shape = _output(gathered)
-        result = np.zeros(prod(shape), gathered.data.dtype)
-        result[places(gathered) % len(result)] = gathered.data
+        result, at = np.zeros(prod(shape), gathered.data.dtype), places(gathered)
+        is_held = (at >= 0) & (at < len(result))
+        result[at[is_held]] = gathered.data[is_held]
         return result.reshape(shape)
 
     return Fault.of(reduce=instead(scattered))
@@ -121,6 +122,12 @@ def _of_other_plane(gathered: Gathered, plane: Sequence[int], start: Sequence[in
     return _of_planes(gathered) + np.ravel_multi_index(inside, extent)
 
 
+def _in_planes_of_inferred(gathered: Gathered) -> Ints:
+    """Put planes where they would be if each had the inferred size."""
+    cells = prod(max(1, o) for o in inferred_extent(gathered.params, _pads(gathered)))
+    return _starts(gathered, gathered.data.shape[1] * cells, cells) + _in_plane(gathered)
+
+
 def _pads(gathered: Gathered) -> Pads:
     return tuple(zip(gathered.params.pads_begin, gathered.params.pads_end, strict=True))
 
@@ -133,6 +140,7 @@ _PLACES = {
     "unpool-index-column-major": _put(_column_major),
     "unpool-index-of-padded": _put(_of_padded),
     "unpool-index-of-inferred": _put(_of_inferred),
+    "unpool-planes-of-inferred": _put(_in_planes_of_inferred),
     "unpool-index-of-plane": _put(lambda gathered: _of_planes(gathered) + _indices(gathered)),
     "unpool-index-kept-in-plane": _put(lambda gathered: _of_planes(gathered) + _in_plane(gathered)),
     "unpool-index-of-tensor": _put(_indices),
