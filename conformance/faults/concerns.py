@@ -26,6 +26,12 @@ def _can_mean_odd_exponents(operator: Operator) -> bool:
     return exponent is not None and (not exponent.samples or any(p % 2 for p in exponent.samples))
 
 
+def _counts_beyond_planes(operator: Operator) -> bool:
+    """Say whether an index may count slices of a volume, or planes: more than rows."""
+    most = operator.axes[1]
+    return not _counts_planes(operator) or most is None or most > _IN_PLANES
+
+
 def _has_words_for_rounding(operator: Operator) -> bool:
     rounding = operator.attribute("rounding")
     return rounding is not None and not all(isinstance(value, bool) for value in rounding.values)
@@ -78,6 +84,7 @@ SAYS_ROUNDING: Needs = (_has_words_for_rounding, lacks_clause("onnx-flags"))
 SAYS_TORCH: Needs = (can_mean("rounding", "ceil_torch"),)
 SAYS_CEIL: Needs = (can_mean("rounding", "ceil"),)
 INDICES_OF_PLANES: Needs = (_counts_planes,)
+BEYOND_PLANES: Needs = (_counts_beyond_planes,)
 INDICES_OF_TENSORS: Needs = (lambda operator: not _counts_planes(operator),)
 GRADIENTS: Needs = (is_gradient,)
 GRADIENTS_OF_AVERAGES: Needs = (pools("average"), is_gradient)
