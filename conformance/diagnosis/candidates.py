@@ -9,9 +9,10 @@ from functools import lru_cache
 import numpy as np
 
 from conformance.diagnosis import limits
-from conformance.diagnosis.claim import Claim, behaviour_of
+from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.common_numbers import of_common_numbers
 from conformance.diagnosis.features import thinned
+from conformance.diagnosis.named_causes import of_fault
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.reproduce import Observation, equal_numbers
 from conformance.diagnosis.sample import Sample
@@ -115,7 +116,7 @@ def faults_instead(
     every: list[Together] = [(fault,) for fault in of_common_numbers(sample, predictions.readings)]
     for operator in {operator_named(s.vector.case.operator) for s in sample}:
         every += candidates.every(operator)
-    fitting = [_instead(faults, predictions) for faults in every]
+    fitting = [of_fault(faults, predictions) for faults in every]
     for failure in sample:
         layout = predictions.layout(failure.vector)
         kept = []
@@ -125,11 +126,6 @@ def faults_instead(
                 kept.append(each)
         fitting = kept
     return fitting
-
-
-def _instead(faults: Together, predictions: Predictions) -> Instead:
-    said = f"those of this fault: {behaviour_of(faults)}"
-    return Instead(said, lambda layout: predictions.values(faults, layout.vector))
 
 
 def _weight(sample: Sample) -> int:

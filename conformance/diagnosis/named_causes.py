@@ -4,6 +4,7 @@
     same-lower-as-upper:dtype=float16           the same, where a condition holds alone
     every_dilation_taken_as_1                   a fault without a name, in the words of the report
     rule:values:channel>=16&dtype=float16:zero  a rule: wrong how, where, and what comes instead
+    rule:values:row>=8:the%20fault%20minimum    the same; what a fault gives comes instead
 
 A cause that is read explains a failure only where it says what was returned, so a line excuses
 nothing else: a rule that says of values that they are wrong, and not which come instead, has no
@@ -26,6 +27,7 @@ from conformance.diagnosis.claim import (
     Planted,
     Substitute,
     behaviour_of,
+    planted,
     with_gradients,
 )
 from conformance.diagnosis.conditions import Condition, Conjunction, Places, Quantifier, Relation
@@ -41,6 +43,7 @@ from conformance.text import did_you_mean, quoted
 from conformance.vector import Combination, Vector
 
 _RULE = "rule:"
+_FAULT = "the fault "
 _SIGNS: Mapping[Relation, str] = {"is": "=", "is not": "!=", "from": ">=", "to": "<="}
 _CONDITION = re.compile(
     r"(?P<name>\w+)(\.(?P<axis>-?\d+))?(\.(?P<over>some|every))?"
@@ -177,7 +180,19 @@ def _condition_named(text: str) -> Condition:
         raise ValueError(f"{quoted(text)}: {quoted(value)} is no number") from None
 
 
+def of_fault(faults: Together, predictions: Predictions) -> Instead:
+    """Return as what comes instead the values that faults give."""
+    word = word_of(planted(*faults))
+    return Instead(
+        f"those of this fault: {behaviour_of(faults)}",
+        lambda layout: predictions.values(faults, layout.vector),
+        key=f"{_FAULT}{word}" if word else "",
+    )
+
+
 def _instead_named(words: str) -> Instead:
+    if words.startswith(_FAULT):
+        return of_fault(cause_named(words.removeprefix(_FAULT)).faults, Predictions(lambda _: {}))
     found = constant(words)
     if found is None:
         raise ValueError(f"{quoted(words)} is not known to come instead of right values")

@@ -21,7 +21,7 @@ from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.features import features, thinned, weight
 from conformance.diagnosis.laboratory import Laboratory, as_expected, sample_of
 from conformance.diagnosis.likely_causes import diagnose
-from conformance.diagnosis.named_causes import cause_named, explaining
+from conformance.diagnosis.named_causes import cause_named, explaining, word_of
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.rule_learning import learned
 from conformance.diagnosis.sample import Lost, Sample
@@ -169,9 +169,8 @@ class _Searches:
     """The searches of the operators of a run, and what they found: `parts`, by operator.
 
     Of each operator there are the failures and vectors that conform, by the readings `accepted`;
-    of clauses that are `inconsistent`, and failures touch or that are read `in_two_ways`, a reading
-    is assumed. `ended` says why experiments on it
-    ended before all was known.
+    of clauses that are `inconsistent`, and that failures touch or that are read `in_two_ways`, a
+    reading is assumed. `ended` says why experiments on it ended before all was known.
     """
 
     operators: Sequence[tuple[str, list[Sample], list[Vector]]]
@@ -265,8 +264,28 @@ class _Searches:
         for again in (False, True):
             for number, (operator, _, _) in enumerate(self.operators):
                 others = [part for name, part in self.parts.items() if name != operator]
-                if not again or _is_said_elsewhere(self.parts.get(operator, ()), others):
+                part = self.parts.get(operator, ())
+                if not again or _is_said_elsewhere(part, others) or self._is_better(number, others):
                     yield number, others
+
+    def _is_better(self, number: int, others: Sequence[Sequence[Diagnosis]]) -> bool:
+        """Say whether a cause of other operators, found later, explains more than its own do."""
+        operator, samples, _ = self.operators[number]
+        part = self.parts.get(operator, ())
+        some = thinned([s for s in samples if weight(s.vector) <= limits.LIGHT], limits.ASSUMED)
+        ids = {sample.vector.case.id for sample in some}
+        own = max(
+            (len(ids.intersection(each.vectors)) for each in part if each.is_known), default=0
+        )
+        confirmed = [[d for d in other if d.is_confirmed] for other in others]
+        known = {each.named for each in part}
+        predictions = Predictions(self.readings)
+        return any(
+            sum(predictions.explains(claim, sample) for sample in some)
+            >= max(own + 1, limits.SHARED)
+            for claim in _causes_of(confirmed)
+            if word_of(claim) not in known
+        )
 
 
 def _ended(laboratory: Laboratory | None, part: Sequence[Diagnosis]) -> str:

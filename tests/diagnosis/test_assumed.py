@@ -5,6 +5,7 @@ import pytest
 from support.fakes import following, pool, vector
 
 from conformance import check
+from conformance.diagnosis import statements
 from conformance.diagnosis.assumed import Assumed, assumptions
 from conformance.diagnosis.sample import Sample
 
@@ -63,7 +64,7 @@ def test_what_conforms_by_another_reading_alone_is_taken_as_a_failure():
 
 
 def two_by_two_ignores_nan(operator, inputs, attributes):
-    """A kernel of 2x2 has code of its own, which ignores NaN."""
+    """Ignore NaN for a kernel of 2x2, which has code of its own."""
     is_plain = attributes["kernel"] == [2, 2]
     reading = "ignored" if is_plain else "propagates"
     return following(nan_in_maximum=reading)(operator, inputs, attributes)
@@ -91,3 +92,13 @@ def test_a_clause_that_is_read_in_two_ways_has_a_cause():
     assert cause.behaviour.endswith(f" (elsewhere {CLAUSE}=propagates)")
     failed = {result.id for result in report.results if result.verdict == "mismatch"}
     assert (cause.total, {*cause.vectors}) == (len(failed), failed)
+
+
+def test_what_conforms_is_not_counted_among_failures():
+    """Neither in a run nor in the parts of one that are joined."""
+    report = check(two_by_two_ignores_nan, operators=["MaxPool-1"])
+    (of_clause,) = report.diagnoses
+    of_failures = check(tail_ignores_nan, operators=["MaxPool-1"], diagnose="seen").diagnoses
+    joined = statements.united([of_failures, [of_clause]])
+    assert {each.total for each in joined if each.kind != "clause"} == {of_failures[0].total}
+    assert [each.summary for each in joined if each.kind == "clause"] == [of_clause.summary]

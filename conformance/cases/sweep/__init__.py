@@ -31,7 +31,7 @@ from conformance.cases.sweep.special_cases import special, specials
 from conformance.cases.sweep.special_kernels import special_kernels, usual_kernels
 from conformance.cases.sweep.sweep_model import ArraySpec, CaseSpec, Covered, cases_of
 from conformance.cases.sweep.unpooling_sweep import unpoolings
-from conformance.cases.sweep.value_kinds import odd_exponents, value_kinds
+from conformance.cases.sweep.value_kinds import further_exponents, value_kinds
 from conformance.cases.sweep.window_sweep import window_arrays
 from conformance.cases.sweep.worked_examples import examples
 from conformance.operators import operator_named
@@ -74,7 +74,7 @@ _TABLES: tuple[Table, ...] = (
     channel_blocks,
     usual_kernels,
     accumulators,
-    odd_exponents,
+    further_exponents,
 )
 _SMALL, _BRIEF, _LEAST = 2048, 160, 128
 """Cells of such a case at most, and where they are to be brief; of a case of an operator whose

@@ -56,7 +56,14 @@ _BESIDE = {
 """Patterns of gradients that the covering arrays lack, and of the data beside them."""
 
 
-_ODD_EXPONENTS = ((1, "float32"), (3, "float32"), (3, "float64"), (5, "float32"), (1, "float16"))
+_ODD_EXPONENTS: tuple[tuple[int, str], ...] = (
+    (1, "float32"),
+    (3, "float32"),
+    (3, "float64"),
+    (5, "float32"),
+    (1, "float16"),
+)
+_EVEN_EXPONENTS: tuple[tuple[int, str], ...] = ((4, "float32"), (6, "float64"))
 
 
 def value_kinds(operator: Operator) -> Iterator[CaseSpec]:
@@ -69,22 +76,28 @@ def value_kinds(operator: Operator) -> Iterator[CaseSpec]:
         yield _spec(operator, 2, "float16", "nan", tier="smoke")
 
 
-def odd_exponents(operator: Operator) -> Iterator[CaseSpec]:
-    """Yield norms of odd exponents, of positive numbers, where a document leaves others open.
+def further_exponents(operator: Operator) -> Iterator[CaseSpec]:
+    """Yield norms of exponents that the sweep lacks.
 
-    Such norms are swept with the exponents that mean something of any number.
+    Where a document leaves odd ones open of negative numbers, those of positive ones; else even
+    ones above 2 of gradients, which have the sign of a cell all the same.
     """
     exponent = operator.attribute("exponent")
-    if exponent is None or not exponent.samples or any(p % 2 for p in exponent.samples):
+    if exponent is None or any(p % 2 for p in exponent.samples):
         return
+    is_gradient = operator.is_gradient
     axes = (Axis(7, 3, 2), Axis(4, 2, 2), Axis(2, 2, 1))[: levels.axes(operator)[-1]]
-    for turn, (p, dtype) in enumerate(_ODD_EXPONENTS[: 3 if operator.is_gradient else None]):
-        in_smoke = turn < 2 and not operator.is_gradient
+    if exponent.samples:
+        planes, pattern, kinds = (1, 2), "index", _ODD_EXPONENTS[: 3 if is_gradient else None]
+    else:
+        planes, pattern, kinds = (1, 1), "integers", _EVEN_EXPONENTS if is_gradient else ()
+        axes = axes[1:]
+    for turn, (p, dtype) in enumerate(kinds):
         yield case_of_axes(
-            *(operator, (1, 2), axes[turn % 2 :] + axes[: turn % 2], "index", dtype),
+            *(operator, planes, axes[turn % 2 :] + axes[: turn % 2], pattern, dtype),
             {"exponent": p},
-            tier="smoke" if in_smoke else "standard",
-            tags=("odd exponent",),
+            tier="smoke" if turn < 2 and not is_gradient else "standard",
+            tags=(f"{'odd' if p % 2 else 'even'} exponent",),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from operator import gt, mod
 from typing import Any
 
@@ -484,6 +485,29 @@ _ACCEPTED: tuple[ChangedCall, ...] = (
 )
 
 
+def _of_one_axis(role: Role, end: int) -> ChangedCall:
+    """Take one number for all axes as that of one, and defaults for the others."""
+    noun, which = LISTS[role].noun, "last" if end else "first"
+    others = "the kernel" if role == "strides" else str(LISTS[role].least)
+
+    def change(call: Call) -> Call:
+        spelled = call.spelled.get(role)
+        is_one = isinstance(spelled, int) or _is_of_one(spelled, call.axes)
+        if not is_one or call.axes < 2 or role not in call.given:
+            return call
+        numbers = [LISTS[role].least] * call.axes
+        if role == "strides" and "kernel" in call.given:
+            numbers = [*call.given["kernel"]]
+        numbers[end] = call.given[role][end]
+        return replace(call, given={**call.given, role: numbers})
+
+    said = f"a {noun} that is one number taken for the {which} axis, and {others} for others"
+    return ChangedCall(said, change, needs_of(role))
+
+
+_OF_ONE_AXIS = [_of_one_axis(role, end) for role, end in product(_LISTS[:-1], (0, -1))]
+
+
 def _unkept(words: str, size: Callable[[Call, int], int]) -> ChangedCall:
     """Take an output size of None for another one: `size(call, axis)`."""
 
@@ -519,7 +543,7 @@ _UNKEPT = (
 
 def every() -> Iterator[Fault]:
     """Yield other defaults, calls that are refused, and those that are accepted."""
-    yield from faults("{}", EVERY, "validate", _with_call, (*_DEFAULTS, *_UNKEPT))
+    yield from faults("{}", EVERY, "validate", _with_call, (*_DEFAULTS, *_UNKEPT, *_OF_ONE_AXIS))
     # Pads in one list are left out where begin pads are.
     required = (_required(role) for role in NOUNS if role != "pads")
     yield from faults("a call refused {}", EVERY, "validate", Refusing, required)

@@ -16,13 +16,14 @@ from conformance.faults.atoms.atom import Atom, faults
 from conformance.faults.atoms.entries import other_entries
 from conformance.faults.atoms.layouts import other_layouts
 from conformance.faults.atoms.numbers import NUMBERS, Change, in_fixed_point, of_floats, on_cells
-from conformance.faults.concerns import GRADIENTS
+from conformance.faults.concerns import GRADIENTS, ROUNDED, WINDOWED
 from conformance.faults.fault import Fault
 from conformance.operators.gradients import Gradient
-from conformance.operators.needs import GRADIENTS_OF_MAXIMA, GRADIENTS_OF_NORMS
-from conformance.operators.pipeline import Divisor, Gathered, outer
+from conformance.operators.needs import GRADIENTS_OF_MAXIMA, GRADIENTS_OF_NORMS, has
+from conformance.operators.pipeline import Divisor, Gathered, outer, resolve_pads, slacks
 from conformance.operators.windows import first_from
 from conformance.operators.wraps import StepWrap, after
+from conformance.reference.fold import fold
 from conformance.reference.gradient import Shares, first_of_each
 from conformance.reference.norm_gradient import NormShares
 from conformance.reference.position import numbers_of
@@ -180,6 +181,50 @@ def _nan_of_zeros(terms: Any, _gathered: Gathered) -> Shares:
     return replace(shares, values=np.where(terms.nothing, nan, shares.values))
 
 
+def _of_minus_infinity(shares: Shares, gathered: Gathered) -> Shares:
+    """Leave out what windows of minus infinity alone give: no cell is above their start."""
+    data = gathered.data.reshape(prod(gathered.data.shape[:2]), *gathered.data.shape[2:])
+    largest = fold(widen(data), gathered.lo, gathered.hi, np.fmax, -np.inf)
+    is_least = np.isneginf(largest.reshape(len(data), -1))
+    return masked(shares, ~is_least[:, np.asarray(shares.windows)])
+
+
+def _of_floor(shares: Shares, gathered: Gathered) -> Shares:
+    """Leave out what the windows give that rounding up adds."""
+    params = gathered.params
+    kept: Any = np.ones((), np.bool_)
+    room = slacks(params, resolve_pads(params))
+    for begin, slack, s in zip(gathered.lo, room, params.strides, strict=True):
+        kept = np.logical_and.outer(kept, np.arange(len(begin)) <= slack // s)
+    return shares if params.same else masked(shares, kept.ravel()[np.asarray(shares.windows)])
+
+
+def _column_major(shares: Shares, gathered: Gathered) -> Shares:
+    """Take the number of a cell in column-major order, where that is asked for, for its place."""
+    sizes = gathered.params.sizes
+    if gathered.params.storage_order != "column-major":
+        return shares
+    places = np.unravel_index(shares.cells, sizes)
+    numbers = np.ravel_multi_index(places[::-1], sizes[::-1])
+    return replace(shares, cells=numbers)
+
+
+def _norms_at_least(least: float) -> StepWrap:
+    """Divide by norms of a number at least."""
+
+    def change(terms: Any, _gathered: Gathered) -> Shares:
+        shares = _as_shares(terms)
+        if isinstance(terms, Shares):
+            return shares
+        _, norm = terms.logarithms
+        with np.errstate(all="ignore"):
+            factor = np.minimum(np.exp2(norm) / least, 1.0) ** (terms.p - 1)
+            values = widen(shares.values) * np.where(np.isfinite(norm), factor, 1.0)
+        return replace(shares, values=narrow(values, type_of(shares)))
+
+    return lambda right: ChangedGradient(right, change)
+
+
 def _of_nothing(result: Array, gathered: Gathered, _divisor: Divisor) -> Array:
     """Let windows without a cell give to a place that may be of another row or plane, or none."""
     sizes, windows = gathered.params.sizes, gathered.windows
@@ -212,6 +257,18 @@ def every() -> Iterator[Fault]:
     said = "data are {} in gradients"
     yield from faults(said, GRADIENTS, "reduce", lambda of: on_cells(of_floats(of)), NUMBERS)
     yield from faults("{}", GRADIENTS, "reduce", with_terms, _terms())
+    of_maxima = (
+        Atom("windows of minus infinity alone give nothing", _of_minus_infinity),
+        Atom(
+            "numbers in column-major order taken for places", _column_major, (has("storage_order"),)
+        ),
+    )
+    yield from faults("{}", GRADIENTS_OF_MAXIMA, "reduce", with_terms, of_maxima)
+    said = "windows that rounding up adds give nothing"
+    yield Fault(said, (*GRADIENTS, *ROUNDED, *WINDOWED), {"reduce": with_terms(_of_floor)})
+    for least in (1e-5, 1e-6, 1e-8, 1e-12):
+        said = f"norms are {least:g} at least where gradients are divided by them"
+        yield Fault(said, GRADIENTS_OF_NORMS, {"reduce": _norms_at_least(least)})
     divided = partial(ChangedGradient, change=_nan_of_zeros)
     yield Fault("what a window of zeros gives is NaN", GRADIENTS_OF_NORMS, {"reduce": divided})
     said = "windows without a cell give to the place in memory of their first tap from 0 on"

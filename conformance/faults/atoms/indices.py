@@ -191,6 +191,25 @@ def _by_output_sizes(cells: ChosenCells) -> Array:
     return _row_major([window - begin + tap for window, begin, tap in axes], params.sizes)
 
 
+def _undilated(cells: ChosenCells) -> list[Any]:
+    """Count the cells of a window in the input from its first one on, as if they lay together."""
+    axes = zip(cells.positions, cells.starts, cells.gathered.windows.axes, strict=True)
+    return [
+        (first := start + n * np.maximum(0, -(start // n))) + (p - first) // n
+        for p, start, (_, _, n) in axes
+    ]
+
+
+def _last_two_exchanged(cells: ChosenCells) -> Array:
+    """Exchange the last two axes alone where all are to be in reverse order."""
+    if cells.params.storage_order != "column-major":
+        return cells.at(cells.positions)
+    sizes = tuple(_exchanged([*cells.params.sizes]))
+    params = replace(cells.params, sizes=sizes, storage_order="row-major")
+    places = [cells.batch, cells.channel, *_exchanged(cells.positions)]
+    return cells.step.index_of(places, cells.shape, params)
+
+
 _POSITION = _of_axes("the position", lambda p, *_: p)
 _POSITIONS: tuple[Position, ...] = (
     _POSITION,
@@ -214,6 +233,13 @@ _POSITIONS: tuple[Position, ...] = (
     Position(
         "the position without dilations",
         lambda cells: [start + tap for start, tap in zip(cells.starts, cells.taps, strict=True)],
+    ),
+    Position(
+        "the position without dilations, counted from the first cell in the input", _undilated
+    ),
+    _of_axes(
+        "the first cell in the input and the distance from the start of the window",
+        lambda p, _b, start, *_: np.maximum(start, 0) + p - start,
     ),
     _windows_apart("1", lambda params: (1,) * len(params.strides)),
     _windows_apart("the kernel size", lambda params: params.kernel),
@@ -252,6 +278,7 @@ _NUMBERED: tuple[Atom[Number], ...] = (
     ),
     Atom("channels come last", lambda c: _channels_last(c, c.batch)),
     Atom("in its window alone", lambda c: _row_major(c.taps, c.params.kernel or c.params.sizes)),
+    Atom("with the last two axes alone exchanged in column-major order", _last_two_exchanged),
     Atom("along the first axis alone", lambda cells: cells.positions[0]),
     Atom("of the first cell of the plane that holds the value", _first_in_plane),
     Atom("channels come last, without the batch", lambda c: _channels_last(c, 0 * c.batch)),
@@ -283,6 +310,12 @@ _ATTRIBUTES: tuple[Attribute, ...] = (
     _counted_from("the dimension before, if axis is negative", lambda axis: axis - (axis < 0)),
     _counted_from("dimension 0, if axis is negative", lambda axis: max(axis, 0)),
     _counted_from("the first spatial axis", lambda axis: axis + 2 if axis >= 0 else axis),
+    Attribute(
+        "counted from the remainder of axis by the number of spatial axes, if axis is negative",
+        lambda p: replace(
+            p, index_axis=p.index_axis % len(p.sizes) if p.index_axis < 0 else p.index_axis
+        ),
+    ),
     _counted_from("the dimension after", lambda axis: axis + 1),
     _counted_from("the dimension before", lambda axis: axis - 1),
     *_always("in {} order", "storage_order", ("row-major", "column-major")),

@@ -45,6 +45,10 @@ _SHAPES: tuple[Atom[Change], ...] = (
 )
 
 
+_BLOCKS = (4, 8, 16)
+"""Channels of a block."""
+
+
 def _ordered(order: Order) -> Change:
     """Return an array with its axes in another order."""
     return lambda array: array.transpose(order(array.ndim))
@@ -61,6 +65,32 @@ def _read(order: Order) -> Change:
     def change(array: Array) -> Array:
         axes = order(array.ndim)
         return array.reshape([array.shape[axis] for axis in axes]).transpose(np.argsort(axes))
+
+    return change
+
+
+def _in_blocks(channels: int) -> Change:
+    """Return memory in which blocks of channels come last, in the shape of before."""
+
+    def change(array: Array) -> Array:
+        if array.ndim < 3 or array.shape[1] % channels:
+            return array
+        batches, count, *sizes = array.shape
+        blocks = array.reshape(batches, count // channels, channels, *sizes)
+        return np.ascontiguousarray(np.moveaxis(blocks, 2, -1)).reshape(array.shape)
+
+    return change
+
+
+def _from_blocks(channels: int) -> Change:
+    """Return an array from memory that is taken to have blocks of channels last."""
+
+    def change(array: Array) -> Array:
+        if array.ndim < 3 or array.shape[1] % channels:
+            return array
+        batches, count, *sizes = array.shape
+        blocks = array.reshape(batches, count // channels, *sizes, channels)
+        return np.moveaxis(blocks, -1, 2).reshape(array.shape)
 
     return change
 
@@ -84,6 +114,9 @@ def other_layouts(what: str) -> Iterator[Atom[Change]]:
         said = f"{order.words} of {what} are exchanged"
         yield Atom(said, _ordered(order.of))
         yield Atom(f"{said}, and its shape is right", _stored(order.of))
+    for channels in _BLOCKS:
+        said = f"{what} laid out in blocks of {channels} channels, which come last"
+        yield Atom(said, _in_blocks(channels))
     for shape in _SHAPES:
         yield Atom(shape.words.format(what), shape.of)
 
@@ -92,6 +125,10 @@ def _of_data() -> Iterator[Atom[Change]]:
     for order in _ORDERS:
         yield Atom(f"the data are laid out with {order.words} exchanged", _stored(order.of))
         yield Atom(f"the data are read with {order.words} exchanged in memory", _read(order.of))
+    for channels in _BLOCKS:
+        said = f"in blocks of {channels} channels, which come last"
+        yield Atom(f"the data are laid out {said}", _in_blocks(channels))
+        yield Atom(f"the data are read {said}", _from_blocks(channels))
 
 
 def _of_types() -> Iterator[Atom[Change]]:

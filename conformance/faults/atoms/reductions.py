@@ -265,6 +265,15 @@ def _average(of: Callable[[Doubles], Doubles], taps: Taps) -> Doubles:
     return taps.reduced(np.add, of(taps.cells), 0.0) / np.maximum(counts, 1)
 
 
+def _shifted_mean(taps: Taps) -> Doubles:
+    """Add the mean of differences from the first cell to it: of an infinite one, NaN."""
+    first = np.where(_nth(taps) == 1, taps.cells, 0.0).sum(-1, keepdims=True)
+    with np.errstate(all="ignore"):
+        sums = taps.reduced(np.add, taps.cells - first, 0.0)
+        added = taps.shaped(first[..., 0] * taps.is_cell.sum(-1))
+        return taps.divided(sums + added)
+
+
 _REDUCTIONS: tuple[Atom[Computed], ...] = (
     Atom("the first cell of its window", partial(_value_at, lambda _: 1)),
     Atom("the last cell of its window", partial(_value_at, lambda last: last)),
@@ -381,6 +390,8 @@ def every() -> Iterator[Fault]:
     for axes, kind, way in product((LAST_AXIS, FIRST_AXIS, every_axis), _KINDS_OF_SUMS, ways):
         said = f"sums are {way.words}{axes.words}, in {kind.words}"
         yield Fault(said, AVERAGES, {"reduce": _summed(way.of, axes.of, kind.of)})
+    said = "a mean is the first cell and the mean of differences from it"
+    yield Fault(said, AVERAGES, {"reduce": computed(_shifted_mean)})
     yield from _of_kinds()
     yield from _of_nan()
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from conformance.dtypes import dtype_of
 from conformance.faults.atoms.atom import Atom, Place, family, faults
-from conformance.faults.concerns import ADAPTIVE, EVERY
+from conformance.faults.concerns import ADAPTIVE, EVERY, WINDOWED
 from conformance.faults.fault import Fault
 from conformance.operators import windows as axis
 from conformance.operators.needs import AVERAGES
@@ -82,6 +82,23 @@ def _without_last_cell(w: Along) -> Ends:
     return w.start, np.where(last & (w.d > 1), np.minimum(w.stop, w.d - 1), w.stop)
 
 
+def _cut_at(w: Along, next_first: axis.Positions) -> Ends:
+    """End windows where the one begins that comes first in the next part, if there is one."""
+    count = len(w.start)
+    is_last = next_first >= count
+    limit = w.start[np.minimum(next_first, count - 1)] if count else w.stop
+    return w.start, np.where(is_last, w.stop, np.clip(limit, w.start, w.stop))
+
+
+def _cut_at_half(w: Along, more: int) -> Ends:
+    i, half = np.arange(len(w.start)), (len(w.start) + more) // 2
+    return _cut_at(w, np.where(i < half, half, len(w.start)))
+
+
+def _cut_at_groups(n: int) -> Callable[[Along], Ends]:
+    return lambda w: _cut_at(w, (np.arange(len(w.start)) // n + 1) * n)
+
+
 LATER = Move("lie one cell later", lambda w: (w.start + 1, w.stop + 1))
 STARTS_IN_INPUT = Move(
     "that begin in the padding are cut to begin with the input",
@@ -128,6 +145,15 @@ _MOVES = (
         "that end in the padding are cut to end with the input",
         lambda w: (w.start, np.minimum(w.stop, w.d)),
     ),
+    Move(
+        "of the first half of all end where the other half begins",
+        lambda w: _cut_at_half(w, more=0),
+    ),
+    Move(
+        "of the larger half of all, the first, end where the other half begins",
+        lambda w: _cut_at_half(w, more=1),
+    ),
+    *family("of a group of {} end where the next group begins", (2, 4, 8, 16), _cut_at_groups),
     *family(
         "have at most {} cells",
         (1, 2, 3, 4, 7, 8, 15, 16, 31, 32, 64, 128, 255, 256),
@@ -270,6 +296,16 @@ _ENDS: tuple[BlockEnd, ...] = (
         "(i + 1) d / o rounded to nearest", lambda i, d, o, _: (2 * (i + 1) * d + o) // (2 * o)
     ),
     BlockEnd("(i + 1) d / o rounded down plus 1", lambda i, d, o, _: (i + 1) * d // o + 1),
+    BlockEnd(
+        "(i + 1) d / o rounded down, one cell after its begin at least",
+        lambda i, d, o, start: np.maximum((i + 1) * d // o, start + 1),
+    ),
+    BlockEnd(
+        "(i + 1) d / o rounded down, one cell after its begin at least, of more outputs than cells",
+        lambda i, d, o, start: (
+            np.maximum((i + 1) * d // o, start + 1) if o > d else -(-(i + 1) * d // o)
+        ),
+    ),
     BlockEnd("its begin plus (d / o rounded down)", lambda _, d, o, start: start + _quotient(d, o)),
     BlockEnd(
         "its begin plus (d / o rounded down), the last at the last cell",
@@ -302,6 +338,14 @@ def laid_out(begin: BlockEnd, end: BlockEnd) -> StepWrap:
     return after(blocks)
 
 
+def _whole_if_alone(windows: Windows, params: Params, *_: Any) -> Windows:
+    """Let windows that are alone in their plane hold all of its cells."""
+    if any(len(start) != 1 for start in windows.start):
+        return windows
+    ends = [(np.zeros(1, np.int64), np.full(1, d, np.int64)) for d in params.sizes]
+    return Windows(tuple(a for a, _ in ends), tuple(b for _, b in ends))
+
+
 def _ended(end: Callable[..., Any]) -> StepWrap:
     """Let blocks end elsewhere, for the cells that are read alone."""
 
@@ -322,6 +366,8 @@ def every() -> Iterator[Fault]:
     """Yield windows whose ends are others, for every step or for one alone."""
     for move, axes, place in product(_MOVES, (EVERY_AXIS, FIRST_AXIS, LAST_AXIS), _PLACES):
         yield place.fault(Atom(f"{move.words}{axes.words}", moving(move.of, axes.of)))
+    said = "windows that are alone in their plane hold all of its cells"
+    yield Fault(said, WINDOWED, {"windows": after(_whole_if_alone)})
     for begin, end in (*product(_BEGINS, _ENDS), *_IN_OTHER_TYPES):
         if (begin, end) != (_BEGIN, _END):
             summary = f"block i begins at {begin.words} and ends at {end.words}"

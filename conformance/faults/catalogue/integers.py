@@ -26,15 +26,20 @@ from conformance.vector import Array
 
 Rounding = Callable[[Ints, Ints], Ints]
 """Whole numbers from sums and divisors."""
-Quotients = Callable[[Gathered, Ints, Encoding], tuple[Ints, Ints]]
+Quotients = Callable[[Gathered, Ints, Encoding, Rounding], tuple[Ints, Ints]]
 """Sums and divisors in steps of the output, (planes, o1..or), from a divisor of at least 1."""
 
-_AWAY, _TO_EVEN, _UP = (partial(nearest, halves=halves) for halves in ("away", "even", "up"))
+_TO_EVEN, _UP = (partial(nearest, halves=halves) for halves in ("even", "up"))
 
 
 def _reciprocal(sums: Ints, n: Ints) -> Ints:
     quotients = sums.astype(np.float32) * (np.float32(1) / n.astype(np.float32))
     rounded: Ints = np.rint(quotients).astype(np.int64)
+    return rounded
+
+
+def _reciprocal_of_16_bits(sums: Ints, n: Ints) -> Ints:
+    rounded: Ints = (sums * (65536 // n) + 32768) >> 16
     return rounded
 
 
@@ -49,19 +54,21 @@ def _wrapped(numbers: Any, bits: int, *, signed: bool = True) -> Any:
     return (numbers + below) % (1 << bits) - below
 
 
-def _of_sums(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
+def _of_sums(gathered: Gathered, n: Ints, encoding: Encoding, *_: Any) -> tuple[Ints, Ints]:
     return encoding.scaled(encoding.sums(gathered.data, gathered.lo, gathered.hi), n)
 
 
-def _of_rounded_means(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
+def _of_rounded_means(
+    gathered: Gathered, n: Ints, encoding: Encoding, rounding: Rounding
+) -> tuple[Ints, Ints]:
     sums = encoding.sums(gathered.data, gathered.lo, gathered.hi)
-    return encoding.scaled(_AWAY(sums, n), np.ones_like(n))
+    return encoding.scaled(rounding(sums, n), np.ones_like(n))
 
 
 def _of_sums_in(bits: int | None, *, raw: bool = False) -> Quotients:
     """Keep sums in so many bits, None for those of the data's type, perhaps with zero points."""
 
-    def quotients(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
+    def quotients(gathered: Gathered, n: Ints, encoding: Encoding, *_: Any) -> tuple[Ints, Ints]:
         sums, n = _of_sums(gathered, n, encoding)
         kind, added = gathered.data.dtype, n * encoding.output_zero_point * raw
         kept = _wrapped(sums + added, bits or 8 * kind.itemsize, signed=kind.kind == "i")
@@ -70,26 +77,32 @@ def _of_sums_in(bits: int | None, *, raw: bool = False) -> Quotients:
     return quotients
 
 
-def _of_sums_times_counts(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
+def _of_sums_times_counts(
+    gathered: Gathered, n: Ints, encoding: Encoding, *_: Any
+) -> tuple[Ints, Ints]:
     sums, n = _of_sums(gathered, n, encoding)
     return _wrapped(sums * n, 32), n * n
 
 
-def _of_requantised_cells(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
+def _of_requantised_cells(
+    gathered: Gathered, n: Ints, encoding: Encoding, rounding: Rounding
+) -> tuple[Ints, Ints]:
     cells = gathered.data.reshape(-1, *gathered.data.shape[2:]).astype(np.int64)
     cells -= encoding.input_zero_point
-    requantised = _AWAY(*encoding.scaled(cells, np.ones_like(cells)))
+    requantised = rounding(*encoding.scaled(cells, np.ones_like(cells)))
     return fold(requantised, gathered.lo, gathered.hi, np.add, 0), n
 
 
-def _of_padding_of_raw_zeros(gathered: Gathered, n: Ints, encoding: Encoding) -> tuple[Ints, Ints]:
+def _of_padding_of_raw_zeros(
+    gathered: Gathered, n: Ints, encoding: Encoding, *_: Any
+) -> tuple[Ints, Ints]:
     sums = encoding.sums(gathered.data, gathered.lo, gathered.hi)
     inside = outer([hi - lo for lo, hi in zip(gathered.lo, gathered.hi, strict=True)])
     return encoding.scaled(sums - encoding.input_zero_point * (n - inside), n)
 
 
 def _averaged(
-    rounding: Rounding = _AWAY,
+    rounding: Rounding | None = None,
     quotients: Quotients = _of_sums,
     *,
     before: bool = False,
@@ -98,7 +111,8 @@ def _averaged(
 ) -> Fault:
     """Average integers in another way; the zero point of the output is added `before` rounding.
 
-    Numbers are kept in the type unless nothing `saturates`, or `twice`: before that as well.
+    Halves go where the right step lets them go, unless a `rounding` is given. Numbers are kept in
+    the type unless nothing `saturates`, or `twice`: before that as well.
     """
 
     def reduce(
@@ -107,11 +121,13 @@ def _averaged(
         data, encoding = gathered.data, encoding_of(gathered.params)
         if data.dtype.kind not in "iu":
             return right(gathered, divisor)
-        sums, n = quotients(gathered, np.maximum(divisor, 1), encoding)
+        # Another fault may have wrapped the right step.
+        rounded = rounding or partial(nearest, halves=getattr(right, "halves", "away"))
+        sums, n = quotients(gathered, np.maximum(divisor, 1), encoding, rounded)
         n = np.broadcast_to(n, sums.shape)
         added = encoding.output_zero_point
         early = added if before else 0
-        means, ends = rounding(sums + early * n, n), np.iinfo(data.dtype)
+        means, ends = rounded(sums + early * n, n), np.iinfo(data.dtype)
         means = (np.clip(means, ends.min, ends.max) if twice else means) + (added - early)
         kept = np.clip(means, ends.min, ends.max) if saturates else means
         return kept.astype(data.dtype).reshape(*data.shape[:2], *divisor.shape)
@@ -125,6 +141,7 @@ _AVERAGES = {
     "integers-truncated": _averaged(_cut_off),
     "integers-rounded-down": _averaged(np.floor_divide),
     "integers-by-reciprocal": _averaged(_reciprocal),
+    "integers-by-reciprocal-of-16-bits": _averaged(_reciprocal_of_16_bits),
     "integers-halves-of-raw": _averaged(before=True),
     "integers-wrapped-around": _averaged(saturates=False),
     "integers-kept-in-type-before-zero-point": _averaged(twice=True),
@@ -176,6 +193,12 @@ def _with_ratio(of: Callable[[float], float]) -> Callable[[Params], float]:
 _ENCODINGS = {
     "integers-input-zero-point-forgotten": _encoded(input_zero_point=lambda _: 0),
     "integers-output-zero-point-forgotten": _encoded(output_zero_point=lambda _: 0),
+    "integers-input-zero-point-as-unsigned": _encoded(
+        input_zero_point=lambda points: points.input_zero_point % 256
+    ),
+    "integers-output-zero-point-as-unsigned": _encoded(
+        output_zero_point=lambda points: points.output_zero_point % 256
+    ),
     "integers-zero-point-as-signed": _encoded(
         input_zero_point=lambda points: _wrapped(points.input_zero_point, 8),
         output_zero_point=lambda points: _wrapped(points.output_zero_point, 8),
