@@ -50,6 +50,25 @@ SLIDES = "what a window can slide"
         ("cells are 0 where they are NaN", [NAN, -1], 2, [0]),
         ("cells are minus infinity where they are NaN", [NAN, -1], 2, [-1]),
         ("cells that are NaN are left out", [NAN, -1], 2, [-1]),
+        (
+            "NaN are ignored in columns beyond the last whole group of 2",
+            [NAN, 1, 2, NAN],
+            2,
+            [NAN, 2, 2],
+        ),
+        ("NaN are ignored in columns of whole groups of 2", [NAN, 1, 2, NAN], 2, [1, 2, NAN]),
+        ("NaN are ignored in the last of all columns", [1, NAN, 2], 2, [NAN, 2]),
+        ("NaN that come first in their window are ignored", [NAN, 1, NAN], 2, [1, NAN]),
+        ("NaN that do not come last in their window are ignored", [NAN, 1, NAN], 2, [1, NAN]),
+        ("results are NaN where they are 0", [0, -1, 2], 1, [NAN, -1, 2]),
+        (
+            "windows of the first half of all end where the other half begins",
+            [1, 2, 3, 4, 5],
+            2,
+            [2, 2, 4, 5],
+        ),
+        ("windows of a group of 2 end where the next group begins", [1, 2, 3, 4], 2, [2, 2, 4]),
+        ("windows that are alone in their plane hold all of its cells", [1, 2, 3], 2, [2, 3]),
         ("cells that come last in their window are left out", [1, 2, 3], 2, [1, 2]),
         ("the result is the smallest cell of its window", [2, 1, 3], 2, [1, 1]),
         ("the result is the last cell of its window", [2, 1, 3], 2, [1, 3]),
@@ -105,6 +124,8 @@ def test_faults_of_integers(words, row, expected):
     [
         ("sums are rounded to float16 before the division", [65504, 65504], 2, [INF]),
         ("sums are 0 where they are negative before the division", [-1, -2, 4], 2, [0, 1]),
+        ("a mean is the first cell and the mean of differences from it", [1, 3], 2, [2]),
+        ("a mean is the first cell and the mean of differences from it", [INF, 3], 2, [NAN]),
         ("running sums are 0 where they are negative", [-2, 4], 2, [2]),
         ("running sums are rounded to float16", [2048, 1, 1, 2], 4, [512.5]),
         ("sums are multiplied by reciprocals cut off to 8 bits", [3, 3, 3], 3, [2.98828125]),
@@ -152,6 +173,24 @@ def test_faults_of_an_average(words, row, kernel, expected):
     ("words", "expected"),
     [
         ("the divisor of a window made from all its cells", [2, 4, 10 / 3]),
+        (
+            "the divisor of a window made from all its cells, in the last of all columns",
+            [3, 4, 10 / 3],
+        ),
+        (
+            (
+                "the divisor of a window made from all its cells, in the first of all columns, "
+                "where padding does not count"
+            ),
+            [2, 4, 5],
+        ),
+        (
+            (
+                "the divisor of a window made from all its cells, in columns of whole groups of 2, "
+                "where padding counts"
+            ),
+            [3, 4, 5],
+        ),
         (
             "the divisor of a window made from its cells but those before the input",
             [3, 4, 10 / 3],
@@ -208,6 +247,14 @@ def test_faults_of_padding(words, expected):
         (
             "block i begins at i d / o rounded up and ends at (i + 1) d / o rounded up",
             [1.5, 3.5, 5],
+        ),
+        ("the divisor of a block made from d / o rounded down", [3, 9, 9]),
+        (
+            (
+                "block i begins at i d / o rounded down and ends at (i + 1) d / o rounded down, "
+                "one cell after its begin at least, of more outputs than cells"
+            ),
+            [1.5, 3, 4.5],
         ),
         (
             f"block i ends at its begin plus (d / o rounded down){READ_ALONE}",
@@ -287,6 +334,13 @@ def test_faults_of_numbers_that_change_the_shape(words, shape):
             [[3, 2], [1, 0]],
         ),
         ("indices are in column-major order", [[0, 3], [1, 4]]),
+        (
+            (
+                "indices made from the first cell in the input and the distance from the start of "
+                "the window, for planes as large as the input"
+            ),
+            [[5, 5], [5, 5]],
+        ),
         ("indices are returned as int32", [[0, 1], [4, 5]]),
         ("the last two axes of the indices are exchanged", [[0, 4], [1, 5]]),
     ],
@@ -515,3 +569,60 @@ def test_indices_are_those_of_the_cells_that_are_kept():
     values, indices = faulty(fault)("MaxPool-8", [row], attributes)
     assert np.array_equal(values, [[[NAN, 2]]], equal_nan=True)
     assert indices.tolist() == [[[0, 5]]]
+
+
+def test_memory_in_blocks_of_channels_is_read_as_it_lies():
+    """Four channels of two cells: of a block, the channels of a cell lie together."""
+    data = np.arange(8.0).reshape(1, 4, 2)
+    given = {"kernel": [1], "strides": [1], "pads_begin": [0], "pads_end": [0]}
+    of_output = "the output laid out in blocks of 4 channels, which come last"
+    found = answer(of_output, "MaxPool-1", [data], given)
+    assert found[0].tolist() == [[0, 2], [4, 6], [1, 3], [5, 7]]
+    for way in ("laid out", "read"):
+        words = f"the data are {way} in blocks of 4 channels, which come last"
+        found = answer(words, "MaxPool-1", [found], given)
+    assert found[0].tolist() == [[0, 2], [4, 6], [1, 3], [5, 7]]  # one undoes the other
+
+
+@pytest.mark.parametrize(
+    ("words", "attributes", "shape"),
+    [
+        ("an output size of None taken as the size of the last axis", [None, 2], (5, 2)),
+        ("an output size of None taken as the number of channels", [None, 2], (1, 2)),
+        ("an output size of None taken as 1", [2, None], (2, 1)),
+    ],
+)
+def test_faults_of_output_sizes_that_are_left_out(words, attributes, shape):
+    """A plane of three rows and five columns."""
+    data = np.zeros((1, 1, 3, 5), np.float32)
+    operator, given = "PyTorch-adaptive_avg_pool2d", {"output_size": attributes}
+    assert answer(words, operator, [data], given).shape == (1, 1, *shape)
+
+
+def test_one_number_for_all_axes_may_be_that_of_one():
+    """A stride of 1 is that of the rows: columns have the kernel, as where no stride is given."""
+    words = "a stride that is one number taken for the first axis, and the kernel for others"
+    given = {"kernel_size": [2, 2], "stride": 1}
+    data = np.zeros((1, 1, 4, 4), np.float32)
+    assert answer(words, "PyTorch-avg_pool2d", [data], given).shape == (1, 1, 3, 2)
+    given |= {"stride": [1, 1]}
+    assert answer(words, "PyTorch-avg_pool2d", [data], given).shape == (1, 1, 3, 3)
+
+
+def test_windows_that_rounding_up_adds_may_give_nothing():
+    """Three cells in windows of two with a stride of two: the last window is cut off."""
+    words = "windows that rounding up adds give nothing"
+    gradient, data = np.array([[[4.0, 8.0]]]), np.zeros((1, 1, 3))
+    given = {"kernel_size": [2], "ceil_mode": True}
+    found = answer(words, "PyTorch-avg_pool1d-backward", [gradient, data], given)
+    assert found[0, 0].tolist() == [2, 2, 0]
+
+
+def test_windows_of_zeros_and_small_norms_may_be_divided_otherwise():
+    """The gradient of a 2-norm of one cell is its sign; of zeros, what is given is divided by 0."""
+    operator, given = "PyTorch-lp_pool1d-backward", {"kernel_size": 1, "norm_type": 2}
+    inputs = [np.array([[[3.0, 3.0]]]), np.array([[[0.0, 1e-7]]])]
+    found = answer("what a window of zeros gives is NaN", operator, inputs, given)
+    np.testing.assert_array_equal(found[0, 0], [NAN, 3])
+    words = "norms are 1e-06 at least where gradients are divided by them"
+    np.testing.assert_allclose(answer(words, operator, inputs, given)[0, 0], [0, 0.3])
