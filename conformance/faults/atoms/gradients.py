@@ -173,7 +173,7 @@ def _added_in(kind: str, wide: tuple[str, ...]) -> Terms:
 
 
 def _nan_of_zeros(terms: Any, _gathered: Gathered) -> Shares:
-    """Divide by norms of zero."""
+    """Divide by norms of zero: what comes of that is the backend's to say."""
     shares = _as_shares(terms)
     if isinstance(terms, Shares) or terms.nothing is None:
         return shares
@@ -270,7 +270,8 @@ def every() -> Iterator[Fault]:
         said = f"norms are {least:g} at least where gradients are divided by them"
         yield Fault(said, GRADIENTS_OF_NORMS, {"reduce": _norms_at_least(least)})
     divided = partial(ChangedGradient, change=_nan_of_zeros)
-    yield Fault("what a window of zeros gives is NaN", GRADIENTS_OF_NORMS, {"reduce": divided})
+    said = "what a window of zeros gives is divided by its norm"
+    yield Fault(said, GRADIENTS_OF_NORMS, {"reduce": divided})
     said = "windows without a cell give to the place in memory of their first tap from 0 on"
     yield Fault(said, GRADIENTS_OF_MAXIMA, {"reduce": after(_of_nothing)})
 

@@ -123,7 +123,6 @@ NUMBERS: tuple[Number, ...] = (
     where("infinity where they are NaN", np.isnan, np.inf),
     MINUS_INFINITY_IF_NAN,
     where("0 where they are infinite", np.isinf, 0.0),
-    where("NaN where they are 0", lambda v: v == 0, np.nan),
     where("NaN where they are infinite", np.isinf, np.nan),
     where("0 where they are NaN or infinite", lambda v: ~np.isfinite(v), 0.0),
     where("NaN where they are minus infinity", np.isneginf, np.nan),
