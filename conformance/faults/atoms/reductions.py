@@ -105,16 +105,27 @@ def _numbers_of_kept(comparison: Comparison) -> StepWrap:
     return numbered(number)
 
 
-def _kept_of_columns(comparison: Comparison, taps: Taps) -> Doubles:
-    """Fold the cells of each window along the first axes, and what that gives along the last."""
-    data = widen(taps.gathered.data)
-    (*rows_lo, lo), (*rows_hi, hi) = taps.gathered.lo, taps.gathered.hi
-    column = np.arange(data.shape[-1])
-    columns = cells_of(data, (*rows_lo, column), (*rows_hi, column + 1))
-    data = _from_first(columns, comparison)
-    rows = [np.arange(n) for n in data.shape[2:-1]]
-    windows = cells_of(data, (*rows, lo), (*(row + 1 for row in rows), hi))
-    return _from_first(windows, comparison)
+def _kept_in_turn(*turns: slice) -> Callable[[Comparison, Taps], Doubles]:
+    """Fold the cells of each window along some axes, and what that gives along the others."""
+
+    def kept(comparison: Comparison, taps: Taps) -> Doubles:
+        data, gathered = widen(taps.gathered.data), taps.gathered
+        for turn in turns:
+            folded = range(len(gathered.lo))[turn]
+            first = [np.arange(length) for length in data.shape[2:]]
+            stop = [cell + 1 for cell in first]
+            for axis in folded:
+                first[axis], stop[axis] = gathered.lo[axis], gathered.hi[axis]
+            data = _from_first(cells_of(data, first, stop), comparison)
+        return data
+
+    return kept
+
+
+_TURNS = (
+    Atom("down each column and then from column to column", (slice(0, -1), slice(-1, None))),
+    Atom("along each row and then from row to row", (slice(-1, None), slice(0, -1))),
+)
 
 
 def _compared_as(
@@ -368,9 +379,9 @@ def every() -> Iterator[Fault]:
     """Yield what is made of the cells of a window, and cells that are left out."""
     yield from faults("the result is {}", EVERY, "reduce", computed, _REDUCTIONS)
     yield from faults("{}", MAXIMUM, "reduce", partial(computed, _kept), _COMPARISONS)
-    said = "{}, down each column and then from column to column"
-    needs = (*MAXIMUM, *SEVERAL_AXES)
-    yield from faults(said, needs, "reduce", partial(computed, _kept_of_columns), _COMPARISONS)
+    for turns in _TURNS:
+        needs, kept = (*MAXIMUM, *SEVERAL_AXES), partial(computed, _kept_in_turn(*turns.of))
+        yield from faults(f"{{}}, {turns.words}", needs, "reduce", kept, _COMPARISONS)
     for each in _COMPARISONS:
         replaces = {"reduce": computed(_kept, each.of), "further": _numbers_of_kept(each.of)}
         yield Fault(f"{each.words}, for values and indices", INDEXED, replaces)
