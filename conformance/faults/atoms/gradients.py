@@ -26,7 +26,7 @@ from conformance.operators.wraps import StepWrap, after
 from conformance.reference.fold import fold
 from conformance.reference.gradient import Shares, first_of_each
 from conformance.reference.norm_gradient import NormShares
-from conformance.reference.position import numbers_of
+from conformance.reference.position import numbers_of, positions_of
 from conformance.reference.rounding import narrow, widen
 from conformance.vector import Array
 
@@ -204,9 +204,8 @@ def _column_major(shares: Shares, gathered: Gathered) -> Shares:
     sizes = gathered.params.sizes
     if gathered.params.storage_order != "column-major":
         return shares
-    places = np.unravel_index(shares.cells, sizes)
-    numbers = np.ravel_multi_index(places[::-1], sizes[::-1])
-    return replace(shares, cells=numbers)
+    places = positions_of(shares.cells, sizes)
+    return replace(shares, cells=np.ravel_multi_index(places[::-1], sizes[::-1]))
 
 
 def _norms_at_least(least: float) -> StepWrap:
