@@ -277,12 +277,14 @@ class _Searches:
         own = max(
             (len(ids.intersection(each.vectors)) for each in part if each.is_known), default=0
         )
+        enough = max(own + 1, limits.SHARED)
+        if enough > len(some):  # nothing can be better
+            return False
         confirmed = [[d for d in other if d.is_confirmed] for other in others]
         known = {each.named for each in part}
         predictions = Predictions(self.readings)
         return any(
-            sum(predictions.explains(claim, sample) for sample in some)
-            >= max(own + 1, limits.SHARED)
+            sum(predictions.explains(claim, sample) for sample in some) >= enough
             for claim in _causes_of(confirmed)
             if word_of(claim) not in known
         )

@@ -258,14 +258,10 @@ class Predictions:
         """
         others = [other for other in others if other not in faults]
         alone = [other for other in others if self.reproduces((other,), sample)]
-        hiding = alone if sample.outputs is not None else ()
-        if any(self.reproduces((*faults, other), sample) for other in hiding):
-            return None
-        if alone:
-            return False if hiding else None
-        return sample.outputs is not None and any(
-            self.reproduces((*faults, other), sample) for other in others
-        )
+        if sample.outputs is None:
+            return None if alone else False
+        together = any(self.reproduces((*faults, other), sample) for other in alone or others)
+        return None if alone and together else together
 
     def is_right_in_part(self, faults: Together, sample: Sample) -> bool:
         """Say whether some element of a failure is right that faults would make wrong."""

@@ -485,6 +485,9 @@ _ACCEPTED: tuple[ChangedCall, ...] = (
 )
 
 
+# One number for all axes, and None ---------------------------------------------------------------
+
+
 def _of_one_axis(role: Role, end: int) -> ChangedCall:
     """Take one number for all axes as that of one, and defaults for the others."""
     noun, which = LISTS[role].noun, "last" if end else "first"

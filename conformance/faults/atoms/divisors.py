@@ -19,7 +19,7 @@ from conformance.operators import windows as axis
 from conformance.operators.needs import AVERAGES
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Pads, Windows
-from conformance.operators.wraps import StepWrap, after, instead
+from conformance.operators.wraps import StepWrap, after
 
 # Cells that count --------------------------------------------------------------------------------
 
@@ -110,10 +110,15 @@ _OF_ANOTHER_AXIS = (
 )
 
 
-def _counting(count: Count, axes: Axes, combined: Combined) -> StepWrap:
+def _counting(
+    count: Count,
+    axes: Axes = EVERY_AXIS,
+    combined: Combined = _MULTIPLIED,
+    mask: Mask | None = None,
+) -> StepWrap:
     """Combine other counts along some axes, and the right ones along the others.
 
-    A divisor that is given is taken: nothing is counted.
+    Perhaps for the outputs of a mask alone. A divisor that is given is taken: nothing is counted.
     """
 
     def other(right: Divisor, params: Params, pads: Pads, windows: Windows) -> Divisor:
@@ -124,21 +129,10 @@ def _counting(count: Count, axes: Axes, combined: Combined) -> StepWrap:
         counts = list(map((_IN_PADDED_INPUT if params.include_pad else _IN_INPUT).of, along))
         for i in range(len(along))[axes.of]:
             counts[i] = count.of(along[i])
-        return _of_windows(right, combined.of(counts))
+        found = _of_windows(right, combined.of(counts))
+        return found if mask is None else np.where(mask((1, 1, *right.shape))[0, 0], found, right)
 
     return after(other)
-
-
-def _counting_in(mask: Mask, count: Count) -> StepWrap:
-    """Count other cells for some outputs alone."""
-
-    def wrong(right: Any, params: Params, pads: Pads, windows: Windows) -> Divisor:
-        divisor: Divisor = right(params, pads, windows)
-        other = _counting(count, EVERY_AXIS, _MULTIPLIED)(right)(params, pads, windows)
-        chosen = np.broadcast_to(mask((1, 1, *divisor.shape)), (1, 1, *divisor.shape))
-        return np.where(chosen[0, 0], other, divisor)
-
-    return instead(wrong)
 
 
 def _of_windows(right: Divisor, other: Any) -> Divisor:
@@ -196,21 +190,21 @@ def every() -> Iterator[Fault]:
     multiplied = product(_COUNTS, _AXES, [_MULTIPLIED])
     ones = product([_ONE], _AXES[1:], [_MULTIPLIED])  # of every axis, divisors are 1
     added = product(_COUNTS[:3], [EVERY_AXIS], [_ADDED, *_OF_ANOTHER_AXIS])
-    for count, axes, combined in (*multiplied, *ones, *added):
-        said = f"{count.words}{axes.words}{combined.words}"
-        wrap = _counting(count, axes, combined)
-        yield Fault(f"the divisor of a window made from {said}", AVERAGES, {"divide": wrap})
+    for made in (*multiplied, *ones, *added):
+        yield _made_from(*made)
     for count, axes in product(_OF_BLOCKS, _AXES):
         said = f"the divisor of a block made from {count.words}{axes.words}"
-        needs = (*AVERAGES, *ADAPTIVE)
-        yield Fault(said, needs, {"divide": _counting(count, axes, _MULTIPLIED)})
+        yield Fault(said, (*AVERAGES, *ADAPTIVE), {"divide": _counting(count, axes)})
     for count, axes, condition in product(_COUNTS[:3], _AXES, (INCLUDED, EXCLUDED)):
-        wrap = _counting(count, axes, _MULTIPLIED)
-        said = f"the divisor of a window made from {count.words}{axes.words}"
-        yield Fault(said, AVERAGES, {"divide": wrap}).where(condition)
+        yield _made_from(count, axes, _MULTIPLIED).where(condition)
     for count, some in product(_COUNTS[:3], some_outputs(ROW, COLUMN)):
         said = f"the divisor of a window made from {count.words}, in {some.words}"
-        wrap = _counting_in(some.of, count)
-        fault = Fault(said, (*AVERAGES, *some.needs), {"divide": wrap})
+        fault = Fault(said, (*AVERAGES, *some.needs), {"divide": _counting(count, mask=some.of)})
         yield from (fault, fault.where(INCLUDED), fault.where(EXCLUDED))
     yield from faults("divisors are {}", AVERAGES, "divide", _changing, _CHANGES)
+
+
+def _made_from(count: Count, axes: Axes, combined: Combined) -> Fault:
+    said = f"{count.words}{axes.words}{combined.words}"
+    wrap = _counting(count, axes, combined)
+    return Fault(f"the divisor of a window made from {said}", AVERAGES, {"divide": wrap})

@@ -114,7 +114,7 @@ Mask = Callable[[tuple[int, ...]], Any]
 
 _COUNTED = (BATCH, CHANNEL, PLANE, SLICE_OF_VOLUME, ROW, COLUMN, CELL_OF_PLANE, ROW_OF_ALL, CELL)
 _BOUNDS = (*(1 << bit for bit in range(4, 17)), 65535)
-GROUPS = (2, 4, 8, 16, 32, 64)
+_GROUPS = (2, 4, 8, 16, 32, 64)
 
 
 def mask_of(unit: Unit, are_in: Chosen) -> Mask:
@@ -138,7 +138,7 @@ def beyond_groups(lanes: int) -> Chosen:
     return lambda number, count: number >= count // lanes * lanes
 
 
-def other_than(chosen: Chosen) -> Chosen:
+def _other_than(chosen: Chosen) -> Chosen:
     """Choose all units but some."""
     return lambda number, count: ~chosen(number, count)
 
@@ -156,13 +156,13 @@ def last_of_several(number: Numbers, count: int) -> Any:
 def some_outputs(*units: Unit) -> Iterator[Atom[Mask]]:
     """Yield outputs that a loop over whole groups writes or leaves over, and ends of all."""
     for unit in units:
-        what, needs = unit.plural, needs_of(unit)
-        for lanes in GROUPS:
+        what, needs = unit.plural, _needs(unit)
+        for lanes in _GROUPS:
             left_over = beyond_groups(lanes)
             said = f"{what} beyond the last whole group of {lanes}"
             yield Atom(said, mask_of(unit, left_over), needs)
             said = f"{what} of whole groups of {lanes}"
-            yield Atom(said, mask_of(unit, other_than(left_over)), needs)
+            yield Atom(said, mask_of(unit, _other_than(left_over)), needs)
         yield Atom(f"the first of all {what}", mask_of(unit, lambda i, _: i == 0), needs)
         yield Atom(f"the last of all {what}", mask_of(unit, lambda i, n: i == n - 1), needs)
         yield Atom(f"the last of several {what}", mask_of(unit, last_of_several), needs)
@@ -216,7 +216,7 @@ def other_entries(what: str, done: str) -> Iterator[Atom[Change]]:
         yield Atom(said, _taken(unit, source))
 
 
-def needs_of(unit: Unit) -> Needs:
+def _needs(unit: Unit) -> Needs:
     """Return what a fault of some units needs: planes of one output have but one in space."""
     if unit is SLICE_OF_VOLUME:
         return (*SPREAD, *VOLUMETRIC)
@@ -226,13 +226,13 @@ def needs_of(unit: Unit) -> Needs:
 def _of_some() -> Iterator[Fault]:
     """Yield outputs that are wrong from some number on, or beyond whole groups."""
     for unit in _COUNTED:
-        what, needs = unit.plural, needs_of(unit)
+        what, needs = unit.plural, _needs(unit)
         masks: tuple[Atom[Mask], ...] = (
             *(Atom(f"{what} beyond {n:,}", mask_of(unit, beyond(n))) for n in _BOUNDS),
-            *(Atom(f"{what} beyond groups of {n}", mask_of(unit, tail(n))) for n in GROUPS),
+            *(Atom(f"{what} beyond groups of {n}", mask_of(unit, tail(n))) for n in _GROUPS),
             *(
                 Atom(f"{what} beyond the last whole group of {n}", mask_of(unit, beyond_groups(n)))
-                for n in GROUPS
+                for n in _GROUPS
             ),
             Atom(f"the last of several {what}", mask_of(unit, last_of_several)),
             Atom(f"all {what} but the first", mask_of(unit, beyond(1))),
@@ -246,6 +246,6 @@ def _of_some() -> Iterator[Fault]:
                 for n in _BOUNDS
                 if unit not in _UNITS or n not in _MODULI  # those are numbers modulo n
             ),
-            *(Atom(f"{what} beyond groups of {n}", _last_written(unit, n)) for n in GROUPS),
+            *(Atom(f"{what} beyond groups of {n}", _last_written(unit, n)) for n in _GROUPS),
         )
         yield from faults("{} filled with earlier ones", needs, "reduce", OnOutputs, repeated)

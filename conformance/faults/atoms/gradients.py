@@ -23,7 +23,7 @@ from conformance.operators.needs import GRADIENTS_OF_MAXIMA, GRADIENTS_OF_NORMS,
 from conformance.operators.pipeline import Divisor, Gathered, outer, resolve_pads, slacks
 from conformance.operators.windows import first_from
 from conformance.operators.wraps import StepWrap, after
-from conformance.reference.fold import fold
+from conformance.reference import maximum_ignoring_nan
 from conformance.reference.gradient import Shares, first_of_each
 from conformance.reference.norm_gradient import NormShares
 from conformance.reference.position import numbers_of, positions_of
@@ -183,9 +183,8 @@ def _nan_of_zeros(terms: Any, _gathered: Gathered) -> Shares:
 
 def _of_minus_infinity(shares: Shares, gathered: Gathered) -> Shares:
     """Leave out what windows of minus infinity alone give: no cell is above their start."""
-    data = gathered.data.reshape(prod(gathered.data.shape[:2]), *gathered.data.shape[2:])
-    largest = fold(widen(data), gathered.lo, gathered.hi, np.fmax, -np.inf)
-    is_least = np.isneginf(largest.reshape(len(data), -1))
+    largest = widen(maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi))
+    is_least = np.isneginf(largest.reshape(len(shares.values), -1))
     return masked(shares, ~is_least[:, np.asarray(shares.windows)])
 
 

@@ -69,28 +69,17 @@ def _read(order: Order) -> Change:
     return change
 
 
-def _in_blocks(channels: int) -> Change:
-    """Return memory in which blocks of channels come last, in the shape of before."""
+def _in_blocks(channels: int, *, read: bool = False) -> Change:
+    """Return memory in which blocks of channels come last, or what is `read` from such memory."""
+    lying, wanted = (-1, 2) if read else (2, -1)
 
     def change(array: Array) -> Array:
         if array.ndim < 3 or array.shape[1] % channels:
             return array
-        batches, count, *sizes = array.shape
-        blocks = array.reshape(batches, count // channels, channels, *sizes)
-        return np.ascontiguousarray(np.moveaxis(blocks, 2, -1)).reshape(array.shape)
-
-    return change
-
-
-def _from_blocks(channels: int) -> Change:
-    """Return an array from memory that is taken to have blocks of channels last."""
-
-    def change(array: Array) -> Array:
-        if array.ndim < 3 or array.shape[1] % channels:
-            return array
-        batches, count, *sizes = array.shape
-        blocks = array.reshape(batches, count // channels, *sizes, channels)
-        return np.moveaxis(blocks, -1, 2).reshape(array.shape)
+        shape = [array.shape[0], array.shape[1] // channels, *array.shape[2:]]
+        shape.insert(lying % (len(shape) + 1), channels)
+        blocks = np.moveaxis(array.reshape(shape), lying, wanted)
+        return np.ascontiguousarray(blocks).reshape(array.shape)
 
     return change
 
@@ -128,7 +117,7 @@ def _of_data() -> Iterator[Atom[Change]]:
     for channels in _BLOCKS:
         said = f"in blocks of {channels} channels, which come last"
         yield Atom(f"the data are laid out {said}", _in_blocks(channels))
-        yield Atom(f"the data are read {said}", _from_blocks(channels))
+        yield Atom(f"the data are read {said}", _in_blocks(channels, read=True))
 
 
 def _of_types() -> Iterator[Atom[Change]]:

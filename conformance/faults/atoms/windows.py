@@ -267,6 +267,11 @@ def _whole(numbers: Any) -> axis.Positions:
     return whole
 
 
+def _one_cell_at_least(i: Any, d: int, o: int, start: axis.Positions) -> axis.Positions:
+    ends: axis.Positions = np.maximum((i + 1) * d // o, start + 1)
+    return ends
+
+
 _BEGIN = BlockEnd("i d / o rounded down", lambda i, d, o, _: i * d // o)
 _END = BlockEnd("(i + 1) d / o rounded up", lambda i, d, o, _: -(-(i + 1) * d // o))
 _IN_FLOAT32 = (_product_over("float32"), times_ratio_in("float32"))
@@ -298,13 +303,11 @@ _ENDS: tuple[BlockEnd, ...] = (
     BlockEnd("(i + 1) d / o rounded down plus 1", lambda i, d, o, _: (i + 1) * d // o + 1),
     BlockEnd(
         "(i + 1) d / o rounded down, one cell after its begin at least",
-        lambda i, d, o, start: np.maximum((i + 1) * d // o, start + 1),
+        _one_cell_at_least,
     ),
     BlockEnd(
         "(i + 1) d / o rounded down, one cell after its begin at least, of more outputs than cells",
-        lambda i, d, o, start: (
-            np.maximum((i + 1) * d // o, start + 1) if o > d else -(-(i + 1) * d // o)
-        ),
+        lambda i, d, o, start: (_one_cell_at_least if o > d else _END.of)(i, d, o, start),
     ),
     BlockEnd("its begin plus (d / o rounded down)", lambda _, d, o, start: start + _quotient(d, o)),
     BlockEnd(
