@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import traceback
+import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 
@@ -170,7 +173,8 @@ class _Searches:
 
     Of each operator there are the failures and vectors that conform, by the readings `accepted`;
     of clauses that are `inconsistent`, and that failures touch or that are read `in_two_ways`, a
-    reading is assumed. `ended` says why experiments on it ended before all was known.
+    reading is assumed. `ended` says why experiments on it ended before all was known, `broken` by
+    which bug of this package the search did.
     """
 
     operators: Sequence[tuple[str, list[Sample], list[Vector]]]
@@ -184,25 +188,38 @@ class _Searches:
     progress: Progress | None
     parts: dict[str, list[Diagnosis]] = field(default_factory=dict)
     ended: dict[str, str] = field(default_factory=dict)
+    broken: dict[str, str] = field(default_factory=dict)
     is_interrupted: bool = False
 
     def run(self, budget: Budget) -> None:
         """Search each operator, until a user interrupts it."""
         try:
             for number, others in self._in_turn():
-                self._search(number, others, budget.part(len(self.operators) - number))
+                try:
+                    self._search(number, others, budget.part(len(self.operators) - number))
+                except Exception as error:  # noqa: BLE001 - it takes no verdict, nor other causes
+                    self._broke(self.operators[number][0], error)
         except KeyboardInterrupt:  # what is found by then is worth the time that it took
             self.is_interrupted = True
 
     @property
     def notes(self) -> Iterator[str]:
         """Yield why experiments ended early, and of which operators."""
-        for why in dict.fromkeys(filter(None, self.ended.values())):
-            names = listed([operator for operator, said in self.ended.items() if said == why])
-            yield f"experiments on likely causes ended early: {why}: {names}"
+        for what, ended in (("experiments on", self.ended), ("the search for", self.broken)):
+            for why in dict.fromkeys(filter(None, ended.values())):
+                names = listed([operator for operator, said in ended.items() if said == why])
+                yield f"{what} likely causes ended early: {why}: {names}"
         if self.is_interrupted:
             left = listed([name for name, _, _ in self.operators if name not in self.parts])
             yield f"{SEARCH_INTERRUPTED}{left and ' before '}{left}"
+
+    def _broke(self, operator: str, error: Exception) -> None:
+        """Say of a search that it ended by an error of this package."""
+        *_, frame = traceback.extract_tb(error.__traceback__)
+        place = f"{Path(frame.filename).name}, line {frame.lineno}"
+        said = f"{type(error).__name__} in {place}: {error}"
+        self.broken[operator] = f"a bug in conformance, not in the backend: {said}"
+        warnings.warn(self.broken[operator], RuntimeWarning, stacklevel=2)
 
     def _search(self, number: int, others: Sequence[Sequence[Diagnosis]], part: Budget) -> None:
         operator, samples, beside = self.operators[number]

@@ -163,14 +163,17 @@ class Trying:
         )
 
     def _settle(self, trial: Trial) -> None:
-        """Ask again what is unclear, with data that name their cell: equal values hide less."""
+        """Ask again what is unclear, with data that name their cell: equal values hide less.
+
+        Of a case without values, other data tell nothing.
+        """
         unclear, trial.unclear = trial.unclear, []
         for sample in unclear:
             again = [
                 other
                 for _ in range(limits.ASKED_AGAIN)
                 for other in self.asked(named(sample.vector.case, self._laboratory.rng))
-                if trial.fails(other.vector)
+                if other.vector.values and trial.fails(other.vector)
             ]
             if not again:
                 trial.unclear.append(sample)

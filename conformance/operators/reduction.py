@@ -108,15 +108,25 @@ LIMITS = {
 """The least and the largest number under each activation."""
 
 
-def clamped(gathered: Gathered, _divisor: Divisor, first: Array) -> Array:
-    """Return the first output within the limits of the activation; a NaN stays one."""
-    if gathered.params.activation == "none":
-        return first
-    held: Array = np.clip(first, *limits_of(gathered.params, first.dtype)).astype(first.dtype)
-    return held
+@dataclass(frozen=True)
+class Clamped:
+    """The step `clamp` of an activation: the first output within its limits; a NaN stays one.
+
+    `quotient` is as in `Encoding.encoded`.
+    """
+
+    quotient: str = "exact"
+
+    def __call__(self, gathered: Gathered, _divisor: Divisor, first: Array) -> Array:
+        """Return the first output, clamped."""
+        if gathered.params.activation == "none":
+            return first
+        limits = limits_of(gathered.params, first.dtype, self.quotient)
+        held: Array = np.clip(first, *limits).astype(first.dtype)
+        return held
 
 
-def limits_of(params: Params, dtype: np.dtype[Any]) -> tuple[float, float]:
+def limits_of(params: Params, dtype: np.dtype[Any], quotient: str = "exact") -> tuple[float, float]:
     """Return the least and the largest value of a type under an activation.
 
     Of integers, they are the nearest to the limits that stand for numbers, halves away from zero,
@@ -128,8 +138,8 @@ def limits_of(params: Params, dtype: np.dtype[Any]) -> tuple[float, float]:
     ends, encoding = np.iinfo(dtype), encoding_of(params)
     lowest, highest = int(ends.min), int(ends.max)
     return (
-        min(max(encoding.encoded(least), lowest), highest),
-        min(max(encoding.encoded(most), lowest), highest),
+        min(max(encoding.encoded(least, quotient), lowest), highest),
+        min(max(encoding.encoded(most, quotient), lowest), highest),
     )
 
 

@@ -51,14 +51,18 @@ class Encoding:
             sums, n = sums.astype(object), n.astype(object)
         return sums * ratio.numerator, n * ratio.denominator
 
-    def encoded(self, number: float) -> float:
+    def encoded(self, number: float, quotient: str = "exact") -> float:
         """Return the integer of the output nearest to a number, halves away from zero.
 
-        No type limits it; an infinity stays one.
+        The `quotient` of the number and the scale is exact, or rounded to "float32" before. No type
+        limits the integer; an infinity stays one.
         """
         if isinf(number):
             return number
         steps = Fraction(number) / Fraction(self.output_scale)
+        if quotient == "float32":
+            # Of two numbers of float32, its division is the quotient, rounded once.
+            steps = Fraction(float(np.float32(number) / np.float32(self.output_scale)))
         away = floor(abs(steps) + Fraction(1, 2))
         return self.output_zero_point + (away if steps > 0 else -away)
 

@@ -324,6 +324,23 @@ def of_float64():
     return known, replace(planted(fault), places=((float64,),))
 
 
+def test_no_other_data_tell_what_is_hidden_in_a_case_that_is_to_be_refused():
+    """It stays unclear: there are no elements that other data could tell apart."""
+    assumed = {"pads-not-below-kernel": "rejected"}
+
+    def refuses(_operator, _inputs, _attributes):
+        raise ValueError
+
+    laboratory = Laboratory(InProcess(refuses), lambda _: {}, assumed)
+    known = Knowledge(laboratory, Predictions(lambda _: {}), [], [], (), Candidates())
+    attributes = pool("MaxPool-1", pads_begin=[2])
+    refused = vector(ramp(1, 1, 6), attributes, operator="MaxPool-1").under(assumed)
+    trial = known.trial(planted(fault_named("pads-ignored")))
+    trial.unclear = [Sample(refused, None, failed=False)]
+    Trying(known).see(trial, [])
+    assert [each.vector for each in trial.unclear] == [refused]
+
+
 def test_what_there_is_no_work_left_for_is_supposed_under_its_condition(of_float64):
     """Recorded answers tell a cause: that it is not so without a condition refutes nothing."""
     known, claim = of_float64

@@ -203,6 +203,30 @@ def test_an_interrupt_leaves_what_was_found_in_operators_before_it(monkeypatch):
     assert report.complete
 
 
+def test_a_search_that_breaks_takes_no_verdict_and_no_causes_of_other_operators(monkeypatch):
+    """It is a bug of this package, of which the report says where it is."""
+
+    def breaking(samples, *args, **options):
+        if samples[0].vector.case.operator == "MaxPool-1":
+            raise IndexError("no such number")
+        return diagnose(samples, *args, **options)
+
+    monkeypatch.setattr(of_report, "diagnose", breaking)
+    wrong = faulty(fault_named("strides-reversed"))
+    probes = [*light_probes("MaxPool-1")[::6], *light_probes("TOSA-MAX_POOL2D")[::12]]
+    with pytest.warns(RuntimeWarning, match="a bug in conformance, not in the backend"):
+        report = check(wrong, probes, diagnose="seen")
+    failed = (each for each in report.results if each.verdict in report.failing)
+    assert {each.operator for each in failed} == {"MaxPool-1", "TOSA-MAX_POOL2D"}
+    assert {name for each in report.diagnoses for name in each.faults} == {"strides-reversed"}
+    (note,) = (each for each in report.notes if "bug" in each)
+    assert note.startswith(
+        "the search for likely causes ended early: a bug in conformance, not in the backend: "
+        "IndexError in test_of_report.py, line"
+    )
+    assert note.endswith(": no such number: MaxPool-1")
+
+
 def test_exceptions_that_a_reading_allows_are_no_search():
     """Where padding may be negative, float32 is refused and two readings are followed at once."""
 

@@ -43,6 +43,29 @@ def case_with(activation, cells):
 
 # By hand ------------------------------------------------------------------------------------------
 
+NEAR_HALF = float(np.float32(12 / 255))
+"""6 over it is 127.4999974, between the numbers 127.4999924 and 127.5 of float32."""
+
+
+@pytest.mark.parametrize("operator", BOTH)
+@pytest.mark.parametrize(("reading", "limit"), [("exact", 127), ("float32", 128)])
+def test_a_quotient_rounds_to_float32_before_it_does_to_an_integer_or_not(operator, reading, limit):
+    readings, encoding = {"activation-limits": reading}, {"scale": NEAR_HALF, "zero_point": 0}
+    found = called(operator, [250, 90], "RELU6", dtype="uint8", readings=readings, **encoding)
+    assert found == [limit, 90]
+
+
+@pytest.mark.parametrize(
+    ("activation", "scale", "is_open"),
+    [("RELU6", NEAR_HALF, True), ("RELU6", 0.25, False), ("RELU", NEAR_HALF, False)],
+)
+def test_it_is_open_only_where_the_limit_depends_on_it(activation, scale, is_open):
+    attributes = {"filter": [1, 1], "stride": [1, 1], "padding": "VALID", "scale": scale}
+    attributes |= {"fused_activation_function": activation, "zero_point": 0}
+    vector = vector_of(Case("", MAXIMUM, attributes, (array([250], "uint8").reshape(1, 1, 1, 1),)))
+    assert ("activation-limits" in vector.clauses) == is_open
+    assert len(vector.values) == 1 + is_open
+
 
 # What is handed over, and refused -----------------------------------------------------------------
 

@@ -28,6 +28,7 @@ ARITHMETIC = {
     "kernel-above-input": ("accepted", "refused"),
 }
 OWN_ORACLE = {
+    "activation-limits": ("exact", "float32"),
     "activation-of-nan": ("propagates", "lower", "upper"),
     "integer-halves": ("away", "even", "up"),
     "integer-halves-of-zero-point": ("integers", "distances"),

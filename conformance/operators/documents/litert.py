@@ -22,8 +22,8 @@ from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.reduction import (
     AVERAGE,
     MAXIMUM,
+    Clamped,
     RoundedMean,
-    clamped,
     limits_of,
 )
 from conformance.operators.wraps import after, choosing
@@ -96,6 +96,21 @@ def _has_zero_point(case: Case) -> bool:
     return _holds_integers(case) and bool(case.attributes.get("zero_point"))
 
 
+def _depends_on_quotient(case: Case) -> bool:
+    """Say whether a limit over the scale is so near to a half that float32 takes it for one."""
+    if not _holds_integers(case):
+        return False
+    attributes = case.attributes
+    params = Params(
+        sizes=(),
+        activation=_ACTIVATIONS[attributes.get("fused_activation_function", "NONE")],
+        output_scale=attributes.get("scale", 1.0),
+        output_zero_point=attributes.get("zero_point", 0),
+    )
+    limits = [limits_of(params, case.data.dtype, quotient) for quotient in ("exact", "float32")]
+    return limits[0] != limits[1]
+
+
 def _may_clamp_nan(case: Case) -> bool:
     is_clamped = case.attributes.get("fused_activation_function", "NONE") != "NONE"
     return is_clamped and not np.isfinite(widen(case.data)).all()
@@ -127,6 +142,23 @@ _CLAUSES = (
         "halves away from zero, within the type",
         "the kernels clamp so",
         section="ActivationFunctionType",
+    ),
+    Clause(
+        name="activation-limits",
+        kind="disputed",
+        document=_DOCUMENT,
+        section="ActivationFunctionType",
+        says="nothing about how the limits of integers are computed",
+        answer="whether a limit over the scale rounds to float32 before it does to an integer",
+        evidence="the kernels divide in float32: 6 over 0.0470588244497776 is 127.4999974, and "
+        "the half 127.5 there",
+        concerns=_depends_on_quotient,
+        readings=(
+            Reading("exact", "it rounds once"),
+            Reading(
+                "float32", "it rounds twice", ("LiteRT",), {"clamp": choosing(quotient="float32")}
+            ),
+        ),
     ),
     Clause(
         name="activation-of-nan",
@@ -198,7 +230,7 @@ def _operator(kind: str, reduction: Any, *, steps: dict[str, Any], **others: Any
         name=f"LiteRT-{kind}_POOL_2D",
         document=f"LiteRT {kind}_POOL_2D",
         reduction=reduction,
-        pipeline=sliding(reduction, resolve=_of_one_encoding, clamp=clamped, **steps),
+        pipeline=sliding(reduction, resolve=_of_one_encoding, clamp=Clamped(), **steps),
         attributes=_ATTRIBUTES,
         convention=_FORM,
         axes=(2, 2),
