@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from conformance.faults import faulty
+from conformance.faults import fault_named, faulty
 from conformance.faults.atoms import KINDS, by_words, faults_of
 
 INF, NAN = np.inf, np.nan
@@ -68,6 +68,7 @@ SLIDES = "what a window can slide"
         ),
         ("windows of a group of 2 end where the next group begins", [1, 2, 3, 4], 2, [2, 2, 4]),
         ("windows that are alone in their plane hold all of its cells", [1, 2, 3], 2, [2, 3]),
+        ("windows that come last in their row end one cell earlier", [1, 2, 3, 4], 2, [2, 3, 3]),
         ("cells that come last in their window are left out", [1, 2, 3], 2, [1, 2]),
         ("the result is the smallest cell of its window", [2, 1, 3], 2, [1, 1]),
         ("the result is the last cell of its window", [2, 1, 3], 2, [1, 3]),
@@ -205,6 +206,8 @@ def test_faults_of_an_average(words, row, kernel, expected):
         ("the divisor of a window made from the cells of the input", [2, 4, 10 / 3]),
         ("divisors are that of the first window", [3, 6, 5]),
         ("divisors are the largest of all", [2, 4, 10 / 3]),
+        ("divisors are that of the first of 2 windows of a row", [3, 6, 5]),
+        ("divisors are that of the last of 2 windows of a row", [2, 4, 5]),
         ("windows that begin in the padding are shifted into the input", [4, 4, 5]),
         ("every begin pad taken as 0, for the divisor alone", [2, 6, 10]),
     ],
@@ -481,6 +484,27 @@ def test_faults_of_where_windows_of_same_begin():
     assert found.ravel().tolist() == [4, 5, 6, 7, 6, 7, 6]
 
 
+@pytest.mark.parametrize(
+    ("words", "mode", "expected"),
+    [
+        ("auto_pad=valid taken as explicit", "valid", [1, 2, 3]),
+        ("auto_pad=explicit taken as valid", "explicit", [2, 3, 4, 4, -INF]),
+    ],
+)
+def test_faults_of_where_windows_of_another_mode_begin(words, mode, expected):
+    """Four cells two by two, a pad given at either end: there are as many windows as is right."""
+    words = f"{words}, for where windows begin alone"
+    assert pooled(words, "MaxPool-1", [1, 2, 3, 4], 2, auto_pad=mode, **PADDED) == expected
+
+
+def test_faults_of_dilated_windows_that_begin_in_the_padding():
+    """Three of four cells and pads, two apart: 1 and 3 from the first pad on, or else 0 and 2."""
+    words = "cells of windows that begin in the padding lie dilations from the first of the input"
+    attributes = {"kernel": [3], "strides": [1], "dilations": [2], **PADDED}
+    found, _ = answer(words, "MaxPool-8", [np.array([[[5.0, 1, 2, 3]]])], attributes)
+    assert found[0, 0].tolist() == [5, 5]
+
+
 @pytest.mark.parametrize(("where", "outputs"), [("", 3), (IF_DILATED, 4)])
 def test_faults_of_lengths_of_kernels(where, outputs):
     """Five cells and windows of two, not dilated: one fault is of every kernel, one of dilated."""
@@ -532,6 +556,7 @@ def test_faults_of_one_axis_take_several_lists(words, shape):
         ("the sum of magnitudes to the power of p", [-1, 2], 9),
         ("the square root of the sum of magnitudes to the power of p", [-1, 2], 3),
         ("the p-th root of the sum of squares", [-2, 2], 2),
+        ("the p-th root of the sum of squares to the power of p // 2", [-2, 2], 2),
         (
             "the p-th root of the sum of magnitudes to the power of p over the cells of the input",
             [2, 2],
@@ -625,3 +650,12 @@ def test_windows_of_zeros_and_small_norms_may_be_divided_otherwise():
     np.testing.assert_array_equal(found[0, 0], [NAN, 3])
     words = "norms are 1e-06 at least where gradients are divided by them"
     np.testing.assert_allclose(answer(words, operator, inputs, given)[0, 0], [0, 0.3])
+
+
+def test_the_power_of_a_cell_may_be_divided_by_the_norm_itself():
+    """The squares of 1 and 2 over the 3-norm, 9 ** (1 / 3), and not over its square."""
+    given = {"kernel_size": 2, "norm_type": 3}
+    inputs = [np.array([[[1.0]]]), np.array([[[1.0, -2.0]]])]
+    backend = faulty(fault_named("gradient-divided-by-norm"))
+    found = backend("PyTorch-lp_pool1d-backward", inputs, given)
+    np.testing.assert_allclose(found[0, 0], [9 ** (-1 / 3), -4 * 9 ** (-1 / 3)])

@@ -13,7 +13,7 @@ import numpy as np
 
 from conformance.dtypes import float_format
 from conformance.faults.atoms.atom import Atom, family, faults
-from conformance.faults.concerns import EVERY, PADDED, ROUNDED, STRIDED, WINDOWED
+from conformance.faults.concerns import DILATED, EVERY, PADDED, ROUNDED, STRIDED, WINDOWED
 from conformance.faults.fault import Fault
 from conformance.operators.needs import AVERAGES
 from conformance.operators.params import Params
@@ -205,6 +205,13 @@ def _without_begin_shift(cells: list[int], d: int, params: Params, j: int) -> li
     return [min(p + shift, d - 1) for p in cells]
 
 
+def _counted_from_input(cells: list[int], d: int, params: Params, j: int) -> list[int]:
+    """Count the cells of a window that begins in the padding from the first of the input on."""
+    if not cells or cells[0] >= 0:
+        return [p for p in cells if p < d]
+    return [*range(0, min(cells[-1] + 1, d), params.dilations[j])]
+
+
 _CHOSEN: tuple[Atom[Choose], ...] = (
     Atom(
         "the first cell of every window skipped",
@@ -261,6 +268,9 @@ def every() -> Iterator[Fault]:
     yield from faults("cells of a window lie {} apart", WINDOWED, "gather", _apart, _STEPS)
     yield from faults("{}", EVERY, "gather", reading_other_cells, _CHOSEN)
     yield from faults("{} along the last axis", EVERY, "gather", _along_last_axis, _CHOSEN)
+    said = "cells of windows that begin in the padding lie dilations from the first of the input"
+    counted = reading_other_cells(_counted_from_input, unclipped=True)
+    yield Fault(said, DILATED, {"gather": counted})
     for position, side in product(_POSITIONS, _SIDES):
         read = _read_beyond(position.of, side.of)
         yield Fault(f"{side.words} holds {position.words}", EVERY, {"gather": read})

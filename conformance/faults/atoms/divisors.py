@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -28,6 +29,7 @@ Count = Atom[Callable[[Along], axis.Positions]]
 Combined = Atom[Callable[[list[axis.Positions]], Divisor]]
 """How the counts along each axis make a divisor, and words for it."""
 _FAR = 1 << 40
+_GROUPS = (2, 4, 8, 16)
 
 
 def _between(
@@ -146,6 +148,17 @@ Change = Atom[Callable[[Divisor], Any]]
 """Other divisors in place of the right ones, and words that follow "divisors were"."""
 
 
+def _of_group(windows: int, *, last: bool) -> Callable[[Divisor], Divisor]:
+    """Take the divisor of one window of each group in a row for all of them."""
+
+    def shared(divisors: Divisor) -> Divisor:
+        number = np.arange(divisors.shape[-1])
+        chosen = number // windows * windows + (windows - 1) * last
+        return divisors[..., np.minimum(chosen, number[-1:])]
+
+    return shared
+
+
 def _power_of_two(rounded: Callable[[Any], Any]) -> Callable[[Divisor], Divisor]:
     return lambda n: (2 ** rounded(np.log2(np.maximum(n, 1)))).astype(np.int64)
 
@@ -158,6 +171,8 @@ _CHANGES: tuple[Change, ...] = (
     Change("that of the last window of a row", lambda n: n[..., -1:]),
     Change("that of the first window of a column", lambda n: n[:1]),
     Change("that of the window before", lambda n: np.concatenate([n[..., :1], n[..., :-1]], -1)),
+    *family("that of the first of {} windows of a row", _GROUPS, partial(_of_group, last=False)),
+    *family("that of the last of {} windows of a row", _GROUPS, partial(_of_group, last=True)),
     Change("the largest of all", lambda n: n.max(initial=1)),
     Change("the smallest of all", lambda n: n.min(initial=1 << 62)),
     Change("1", np.ones_like),

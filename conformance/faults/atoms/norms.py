@@ -115,6 +115,7 @@ _POWERS = (
     Power("magnitudes", lambda cells, _: np.abs(cells)),
     Power("squares", lambda cells, _: cells * cells),
     Power("cells", lambda cells, _: cells),
+    Power("squares to the power of p // 2", lambda cells, p: (cells * cells) ** (p // 2)),
 )
 _ROOT: Root = Root("the p-th root of {}", _root)
 _ROOTS: tuple[Root, ...] = (
@@ -141,7 +142,7 @@ _ROOTS: tuple[Root, ...] = (
         "the p-th root of {}, divided by the cells of the input",
         lambda sums, p, given: _root(sums, p, given) / _cells_in_input(given),
     ),
-    *map(_plus, (1e-5, 1e-6, 1e-12)),
+    *map(_plus, (1e-5, 1e-6, 1e-8, 1e-10, 1e-12)),
 )
 _EXPONENTS = (
     lists.each("at least 2", lambda p: max(p, 2)),

@@ -82,6 +82,11 @@ def _without_last_cell(w: Along) -> Ends:
     return w.start, np.where(last & (w.d > 1), np.minimum(w.stop, w.d - 1), w.stop)
 
 
+def _last_short(w: Along) -> Ends:
+    last = (np.arange(len(w.stop)) == len(w.stop) - 1) & (w.stop - w.n > w.start)
+    return w.start, w.stop - w.n * last
+
+
 def _cut_at(w: Along, next_first: axis.Positions) -> Ends:
     """End windows where the one begins that comes first in the next part, if there is one."""
     count = len(w.start)
@@ -126,6 +131,7 @@ _MOVES = (
     ),
     Move("that come first begin after the first cell of the input", _without_first_cell),
     Move("that come last end before the last cell of the input", _without_last_cell),
+    Move("that come last in their row end one cell earlier", _last_short),
     Move("that overhang the padded input are moved back into it", _back_into_input),
     Move("lie one cell earlier", lambda w: (w.start - 1, w.stop - 1)),
     LATER,

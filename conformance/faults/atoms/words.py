@@ -14,7 +14,8 @@ from conformance.faults.wraps import given
 from conformance.operators.attributes import MEANINGS, Role
 from conformance.operators.needs import Needs, has
 from conformance.operators.params import Params
-from conformance.operators.wraps import StepWrap, instead
+from conformance.operators.pipeline import resolve_pads
+from conformance.operators.wraps import StepWrap, before, instead
 from conformance.text import listed
 
 Change = Callable[[Params], Params]
@@ -22,7 +23,18 @@ _NEEDS = {"auto_pad": AUTO_PADDED, "rounding": ROUNDED, "include_pad": INCLUDING
 _EVERYWHERE = Place("{}", EVERY, "resolve", given)
 _IN_EXTENT = Place("{}, for the output size alone", EVERY, "extent", given)
 _IN_DIVISOR = Place("{}, for the divisor alone", EVERY, "divide", given)
-_PLACES = {"auto_pad": (_EVERYWHERE, _IN_EXTENT), "include_pad": (_EVERYWHERE, _IN_DIVISOR)}
+
+
+def _begun(change: Change) -> StepWrap:
+    """Begin windows after the padding of other parameters; there are as many as before."""
+    return before(lambda params, _, extent: (params, resolve_pads(change(params)), extent))
+
+
+_IN_BEGINS = Place("{}, for where windows begin alone", EVERY, "windows", _begun)
+_PLACES = {
+    "auto_pad": (_EVERYWHERE, _IN_EXTENT, _IN_BEGINS),
+    "include_pad": (_EVERYWHERE, _IN_DIVISOR),
+}
 
 
 def _pads_of(axis: OneAxis) -> Place[Change]:

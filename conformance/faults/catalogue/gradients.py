@@ -175,6 +175,9 @@ FAULTS = {
     "gradient-of-norm-sign-forgotten": _of_norms(lambda x, norm, p: (np.abs(x) / norm) ** (p - 1)),
     "gradient-power-one-more": _of_norms(lambda x, norm, p: np.sign(x) * (np.abs(x) / norm) ** p),
     "gradient-norm-not-divided": _of_norms(lambda x, _norm, p: np.sign(x) * np.abs(x) ** (p - 1)),
+    "gradient-divided-by-norm": _of_norms(
+        lambda x, norm, p: np.sign(x) * np.abs(x) ** (p - 1) / norm
+    ),
     "gradient-times-p": _of_norms(
         lambda x, norm, p: p * np.sign(x) * (np.abs(x) / norm) ** (p - 1)
     ),
