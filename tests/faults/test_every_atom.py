@@ -361,6 +361,14 @@ def test_faults_of_indices(words, expected):
     assert indices[0, 0].tolist() == expected
 
 
+def test_indices_of_a_padded_plane_after_planes_that_are_not():
+    """Two planes of two cells and a pad at either end, of which the second cell is the largest."""
+    words = "indices made from the position in the padded input, after planes as large as the input"
+    attributes = {"kernel": [2], "strides": [1], "dilations": [1], **PADDED}
+    _, indices = answer(words, "MaxPool-14", [np.array([[[1.0, 2], [3, 4]]])], attributes)
+    assert indices[0].tolist() == [[1, 2, 2], [3, 4, 4]]
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

@@ -210,6 +210,15 @@ def _last_two_exchanged(cells: ChosenCells) -> Array:
     return cells.step.index_of(places, cells.shape, params)
 
 
+def _in_padded_plane(cells: ChosenCells) -> Array:
+    """Return numbers in the padded plane, added to those of all cells of the planes before."""
+    params = replace(cells.params, sizes=_PADDED_INPUT.of(cells))
+    padded = [p + begin for p, begin in zip(cells.positions, cells.begins, strict=True)]
+    places = [0 * cells.batch, 0 * cells.channel, *padded]
+    before = cells.at([0 * position for position in cells.positions])
+    return before + cells.step.index_of(places, cells.shape, params)
+
+
 _POSITION = _of_axes("the position", lambda p, *_: p)
 _POSITIONS: tuple[Position, ...] = (
     _POSITION,
@@ -245,9 +254,10 @@ _POSITIONS: tuple[Position, ...] = (
     _windows_apart("the kernel size", lambda params: params.kernel),
 )
 _INPUT = Plane("the input", lambda cells: cells.params.sizes)
+_PADDED_INPUT = _with_pads("the padded input", 1, 1)
 _PLANES: tuple[Plane, ...] = (
     _INPUT,
-    _with_pads("the padded input", 1, 1),
+    _PADDED_INPUT,
     _with_pads("the input and its begin pads", 1, 0),
     _with_pads("the input and its end pads", 0, 1),
     Plane("the output", lambda cells: cells.shape[2:]),
@@ -282,6 +292,11 @@ _NUMBERED: tuple[Atom[Number], ...] = (
     Atom("along the first axis alone", lambda cells: cells.positions[0]),
     Atom("of the first cell of the plane that holds the value", _first_in_plane),
     Atom("channels come last, without the batch", lambda c: _channels_last(c, 0 * c.batch)),
+    Atom(
+        "in the padded input, after planes as large as the input",
+        _in_padded_plane,
+        _PADDED_INPUT.needs,
+    ),
     Atom("in its window, taken apart by output sizes, without batch and channel", _by_output_sizes),
 )
 
