@@ -523,6 +523,15 @@ def test_faults_of_lengths_of_kernels(where, outputs):
     assert answer(words, "AvgPool-16", [np.ones((1, 1, 5))], attributes).shape == (1, 1, outputs)
 
 
+def test_windows_are_read_elsewhere_and_divided_where_they_lie():
+    """The last of three windows, of a cell and a pad, is divided by 1 and reads two cells."""
+    words = "every dilation taken as 1, for where cells are read alone"
+    attributes = {"kernel": [2], "strides": [1], "dilations": [2], "exclude_pad": True}
+    attributes |= {"pads_begin": [0], "pads_end": [1]}
+    found = answer(words, "AvgPool-16", [np.array([[[3.0, 4, 5, 6]]])], attributes)
+    assert found[0, 0].tolist() == [3.5, 4.5, 11]
+
+
 def test_faults_of_the_cells_of_a_window():
     """They lie two apart, and what lies beyond the input is left out."""
     words = "cells of a window lie 2 cells apart"

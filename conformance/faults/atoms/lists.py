@@ -410,6 +410,19 @@ def _laid_out(change: Change) -> StepWrap:
     return instead(wrong)
 
 
+def _read_there(change: Change) -> StepWrap:
+    """Read the cells of windows that other lists make."""
+
+    def other(data: Array, params: Params, windows: Windows) -> tuple[Array, Params, Windows]:
+        if params.kernel:
+            lists = change(_lists(params, steps.resolve_pads(params)))
+            count = tuple(map(len, windows.start))
+            windows = steps.slide(_with(params, lists), _pads(lists), count)
+        return data, params, windows
+
+    return before(other)
+
+
 def _dilated(change: Change) -> StepWrap:
     """Give a step windows of other dilations, from the same first to the same last cell."""
 
@@ -440,6 +453,8 @@ IN_WINDOWS = Place("{}, for the place of windows alone", EVERY, "windows", _befo
 _CLIPPED = Place("{}, where windows are clipped", EVERY, "gather", _clipped)
 _IN_DIVISOR = Place("{}, for what counts in the divisor alone", AVERAGES, "divide", _before)
 _OF_DIVISOR = Place("{}, for the divisor alone", AVERAGES, "divide", _laid_out)
+# Where nothing is divided, windows in another place are all that this is.
+_READ_THERE = Place("{}, for where cells are read alone", AVERAGES, "gather", _read_there)
 _CELLS_READ = Place("{}, for the cells that are read alone", EVERY, "gather", _dilated)
 _CELLS_COUNTED = Place("{}, for the cells that count alone", AVERAGES, "divide", _dilated)
 _PLACES: Mapping[Place[Change], tuple[str, ...]] = {
@@ -455,6 +470,7 @@ _PLACES: Mapping[Place[Change], tuple[str, ...]] = {
     _CLIPPED: ("sizes",),
     _IN_DIVISOR: (*PADS, "sizes"),
     _OF_DIVISOR: _DILATED,
+    _READ_THERE: ("kernel", "strides", "dilations", "pads_begin"),
 }
 """Where lists may be misread, and which."""
 
