@@ -197,12 +197,9 @@ def _through_clipped(kind: str) -> Integer:
     return Integer(f"converted to {kind} and back, the largest at most", of)
 
 
-def _kept(words: str, least: float, most: float) -> Integer:
-    def of(array: Array) -> Array:
-        ends = np.iinfo(array.dtype)
-        return np.clip(array, max(int(least), ends.min), min(int(most), ends.max))
-
-    return Integer(words, of)
+def _within(array: Array, least: float, most: float) -> Array:
+    ends = np.iinfo(array.dtype)
+    return np.clip(array, max(int(least), ends.min), min(int(most), ends.max))
 
 
 # The widest first: where it explains all, a narrower one may do so, too, and is not what happens.
@@ -220,8 +217,12 @@ _INTEGERS: tuple[Integer, ...] = (
         (32, 16, 8),
         lambda n: lambda array: array.astype(f"{array.dtype.kind}{n // 8}").astype(array.dtype),
     ),
-    *(_kept(f"kept in the range of {kind}", *range_of(kind)) for kind in INTEGERS[:-2]),
-    _kept("kept from -127 to 127", -127, 127),
+    *family(
+        "kept in the range of {}",
+        INTEGERS[:-2],
+        lambda kind: lambda array: _within(array, *range_of(kind)),
+    ),
+    Integer("kept from -127 to 127", lambda array: _within(array, -127, 127)),
     Integer("0 where they are negative", lambda array: np.maximum(array, 0)),
     Integer("without their sign", np.abs),
 )
@@ -284,7 +285,6 @@ def _loaded(summary: str, change: Change) -> Fault:
 
 
 def _sums(change: _Of, taps: Taps) -> Doubles:
-    """Divide changed sums."""
     return taps.divided(change(taps.sums, taps.fmt))
 
 
@@ -307,7 +307,6 @@ def _times_reciprocals(change: _Of, taps: Taps) -> Doubles:
 
 
 def _over_more(more: float, taps: Taps) -> Doubles:
-    """Divide sums by so much more."""
     return np.where(taps.divisor > 0, taps.sums / (taps.divisor + more), np.nan)
 
 
@@ -323,25 +322,20 @@ def _cut_off_results(taps: Taps) -> Doubles:
 
 # Faults ------------------------------------------------------------------------------------------
 
+
+def _on_the_way(summary: str, compute: Callable[[_Of, Taps], Doubles]) -> Place[_Of]:
+    return Place(summary, AVERAGES, "reduce", partial(computed, compute))
+
+
 _ANYWHERE: tuple[Place[_Of], ...] = (
     Place("results are {}", EVERY, "reduce", lambda of: OnOutputs(of_floats(of))),
     Place("cells are {}", EVERY, "reduce", lambda of: on_cells(of_floats(of))),
-    Place("sums are {} before the division", AVERAGES, "reduce", partial(computed, _sums)),
-    Place("running sums are {}", AVERAGES, "reduce", partial(computed, _running_sums)),
+    _on_the_way("sums are {} before the division", _sums),
+    _on_the_way("running sums are {}", _running_sums),
 )
-_IN_AVERAGES: tuple[Place[_Of], ...] = (
-    Place(
-        "cells, running sums and averages are {}",
-        AVERAGES,
-        "reduce",
-        partial(computed, _averages),
-    ),
-    Place(
-        "sums are multiplied by reciprocals {}",
-        AVERAGES,
-        "reduce",
-        partial(computed, _times_reciprocals),
-    ),
+_IN_AVERAGES = (
+    _on_the_way("cells, running sums and averages are {}", _averages),
+    _on_the_way("sums are multiplied by reciprocals {}", _times_reciprocals),
 )
 _OF_INTEGERS: tuple[Place[Change], ...] = (
     Place(
