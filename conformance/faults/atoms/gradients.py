@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from math import prod
 from typing import Any
 
@@ -236,10 +237,8 @@ def _of_nothing(result: Array, gathered: Gathered, _divisor: Divisor) -> Array:
 
 def every() -> Iterator[Fault]:
     """Yield gradients that are given, and sums of what windows give to cells."""
-    entries = other_entries(_GIVEN, "read")
-    yield from faults("{}", GRADIENTS, "reduce", with_gradient, entries)
-    layouts = other_layouts(_GIVEN)
-    yield from faults("{}", GRADIENTS, "reduce", with_gradient, layouts)
+    others = chain(other_entries(_GIVEN, "read"), other_layouts(_GIVEN))
+    yield from faults("{}", GRADIENTS, "reduce", with_gradient, others)
     said = f"{_GIVEN} are {{}}"
     yield from faults(said, GRADIENTS, "reduce", lambda of: with_gradient(of_floats(of)), NUMBERS)
     parts = in_fixed_point(_GIVEN)

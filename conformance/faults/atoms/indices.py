@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -398,8 +398,7 @@ def every() -> Iterator[Fault]:
     said = "indices made from the position {}"
     yield from faults(said, INDEXED, "further", numbered, _NUMBERED)
     yield from faults("indices are {}", INDEXED, "further", gathering, _ATTRIBUTES)
-    yield from faults("{}", INDEXED, "further", on_further, other_layouts("the indices"))
-    others = other_entries("the indices", "returned")
+    others = chain(other_layouts("the indices"), other_entries("the indices", "returned"))
     yield from faults("{}", INDEXED, "further", on_further, others)
     ones = (Atom[Change]("one less", lambda a: a - 1), Atom[Change]("one more", lambda a: a + 1))
     yield from faults("indices are {}", INDEXED, "further", on_further, ones)

@@ -410,31 +410,27 @@ EVERYWHERE = Place("{}", EVERY, "resolve", partial(after, _resolved))
 _IN_PADS = Place("{}, for the padding of same_* alone", AUTO_PADDED, "pads", _GIVEN)
 _BEGUN = partial(before, _begun)
 _IN_BEGIN = Place("{}, for where windows of same_* begin alone", AUTO_PADDED, "windows", _BEGUN)
-_WANTED = Place("{}", AUTO_PADDED, "pads", partial(after, _of_same, _for_wanted))
 TOTAL = Place("{}", AUTO_PADDED, "pads", partial(after, _of_same, _split))
 OF_SAME = Place("{}, those of same_*", AUTO_PADDED, "pads", partial(after, _of_same, _as_found))
-_PADDED_WITH = Place("{}, that of same_* too", EVERY, "pads", partial(after, _padded))
 IN_EXTENT = Place("{}, for the output size alone", WINDOWED, "extent", _GIVEN)
 EXTENT = Place("{}", EVERY, "extent", partial(after, _counted))
 IN_WINDOWS = Place("{}, for the place of windows alone", EVERY, "windows", _GIVEN)
-_CLIPPED = Place("{}, where windows are clipped", EVERY, "gather", partial(instead, _clipped))
 _IN_DIVISOR = Place("{}, for what counts in the divisor alone", AVERAGES, "divide", _GIVEN)
-_OF_DIVISOR = Place("{}, for the divisor alone", AVERAGES, "divide", partial(instead, _laid_out))
 _CELLS_READ = Place("{}, for the cells that are read alone", EVERY, "gather", _DILATIONS)
 _CELLS_COUNTED = Place("{}, for the cells that count alone", AVERAGES, "divide", _DILATIONS)
 _PLACES: Mapping[Place[Change], tuple[str, ...]] = {
     EVERYWHERE: (*_DILATED, "sizes", "output", "fixed_output"),
     _IN_PADS: ("kernel", "strides", "dilations", "sizes"),
     _IN_BEGIN: ("kernel", "strides", "dilations", "sizes"),
-    _WANTED: ("wanted",),
+    Place("{}", AUTO_PADDED, "pads", partial(after, _of_same, _for_wanted)): ("wanted",),
     TOTAL: ("total",),
-    _PADDED_WITH: PADS,
+    Place("{}, that of same_* too", EVERY, "pads", partial(after, _padded)): PADS,
     IN_EXTENT: (*_DILATED, "sizes"),
     EXTENT: ("extent",),
     IN_WINDOWS: ("kernel", "strides", "dilations", "pads_begin", "sizes"),
-    _CLIPPED: ("sizes",),
+    Place("{}, where windows are clipped", EVERY, "gather", partial(instead, _clipped)): ("sizes",),
     _IN_DIVISOR: (*PADS, "sizes"),
-    _OF_DIVISOR: _DILATED,
+    Place("{}, for the divisor alone", AVERAGES, "divide", partial(instead, _laid_out)): _DILATED,
 }
 """Where lists may be misread, and which."""
 
