@@ -163,10 +163,7 @@ _OF_AXES = (
     whole("the largest", lambda v: (max(v),) * len(v)),
     whole("the smallest", lambda v: (min(v),) * len(v)),
 )
-_OF_THREE_AXES = (
-    _on_axis(FIRST_OF_THREE, _OF_NEXT),
-    *_on_one_axis(_OF_AXES, [SECOND_OF_THREE]),
-)
+_OF_THREE_AXES = (_on_axis(FIRST_OF_THREE, _OF_NEXT), *_on_one_axis(_OF_AXES, [SECOND_OF_THREE]))
 ZERO, _ONE = number(0), number(1)
 OF_NUMBERS = (
     ZERO,
@@ -180,9 +177,7 @@ OF_NUMBERS = (
     each("rounded up to an even number", lambda n: axis.ceil_div(n, 2) * 2),
 )
 _OTHER_END = Misreading(
-    "that at the other end",
-    lambda lists, name: lists[PADS[name == "pads_begin"]],
-    PADS,
+    "that at the other end", lambda lists, name: lists[PADS[name == "pads_begin"]], PADS
 )
 LARGER_PAD = computed("the larger one", max, *PADS)
 _OF_BOTH_PADS = (

@@ -41,47 +41,49 @@ def _both_pads(of: Callable[[int], int]) -> Fault:
     return read(lists.OF_SAME, pads=computed("", of, "spans"))
 
 
-def _split(of: Callable[[int, int, int, bool], tuple[int, int]], **others: StepWrap) -> Fault:
-    """Replace the pads of same_*: `of(d, k, s, upper)` per axis."""
+def _split(of: Callable[[int, int, int, int, str], tuple[int, int]], **others: StepWrap) -> Fault:
+    """Replace the pads of same_*: `of(d, k, span, s, auto_pad)` per axis."""
 
     def change(_right: Pads, params: Params) -> Pads:
-        upper = params.auto_pad == "same_upper"
-        axes = zip(params.sizes, params.spans, params.strides, strict=True)
-        return tuple(of(d, k, s, upper) for d, k, s in axes)
+        axes = zip(params.sizes, params.kernel, params.spans, params.strides, strict=True)
+        return tuple(of(*each, params.auto_pad) for each in axes)
 
     return Fault.of(pads=after(change), **others)
 
 
-def _half_kernel_swapped(_d: int, k: int, _s: int, upper: bool) -> tuple[int, int]:  # noqa: FBT001
-    half, odd = k // 2, k % 2
-    return (half + odd, half) if upper else (half, half + odd)
+def _half_kernel_swapped(_d: int, _k: int, span: int, _s: int, mode: str) -> tuple[int, int]:
+    half, odd = divmod(span, 2)
+    return (half + odd, half) if mode == "same_upper" else (half, half + odd)
 
 
-def _cropped_at_begin(d: int, k: int, s: int, upper: bool) -> tuple[int, int]:  # noqa: FBT001
+def _cropped_at_begin(d: int, _k: int, span: int, s: int, mode: str) -> tuple[int, int]:
+    total = axis.exact_total(d, span, s, axis.ceil_div(d, s))
+    return (total, 0) if total < 0 else axis.split(total, larger_at_end=mode == "same_upper")
+
+
+def _keeping_size(d: int, _k: int, span: int, s: int, mode: str) -> tuple[int, int]:
+    return axis.split(axis.same_total(d, span, s, d), larger_at_end=mode == "same_upper")
+
+
+def _rounded_down(d: int, _k: int, span: int, s: int, _mode: str) -> tuple[int, int]:
+    return axis.split(axis.exact_total(d, span, s, d // s), larger_at_end=True)
+
+
+def _begin_half_kernel(d: int, k: int, span: int, s: int, _mode: str) -> tuple[int, int]:
+    """Put half of the kernel, undilated, before the data, and what is left of o windows behind."""
+    begin = (k - 1) // 2
+    return begin, axis.exact_total(d, span, s, axis.ceil_div(d, s)) - begin
+
+
+def _undilated_pads(d: int, k: int, _span: int, s: int, mode: str) -> tuple[int, int]:
+    """Take the padding of undilated kernels, also if it is negative, and half of it as C does."""
     total = axis.exact_total(d, k, s, axis.ceil_div(d, s))
-    return (total, 0) if total < 0 else axis.split(total, larger_at_end=upper)
-
-
-def _keeping_size(d: int, k: int, s: int, upper: bool) -> tuple[int, int]:  # noqa: FBT001
-    return axis.split(axis.same_total(d, k, s, d), larger_at_end=upper)
-
-
-def _rounded_down(d: int, k: int, s: int, _upper: bool) -> tuple[int, int]:  # noqa: FBT001
-    return axis.split(axis.exact_total(d, k, s, d // s), larger_at_end=True)
+    begin = int((total + (mode == "same_lower")) / 2)
+    return begin, total - begin
 
 
 def _size_rounded_down(_right: Extent, params: Params, _pads: Pads) -> Extent:
     return Unchecked(map(floordiv, params.sizes, params.strides))
-
-
-def _begin_half_kernel(_right: Pads, params: Params) -> Pads:
-    """Put half of the kernel, undilated, before the data, and what is left of o windows behind."""
-    axes = zip(params.sizes, params.kernel, params.spans, params.strides, strict=True)
-    pads = []
-    for d, k, span, s in axes:
-        begin = (k - 1) // 2
-        pads.append((begin, axis.exact_total(d, span, s, axis.ceil_div(d, s)) - begin))
-    return tuple(pads)
 
 
 def _size_over_stride(_right: Extent, params: Params, _pads: Pads) -> Extent:
@@ -100,16 +102,6 @@ def _truncated(_right: Extent, params: Params, pads: Pads) -> Extent:
         return Unchecked(int(r) + 1 for r in ratios)
     windows = tuple(ceil(r) + 1 for r in ratios)
     return Unchecked(steps.without_last_past_input(params, pads, windows))
-
-
-def _undilated_pads(_right: Pads, params: Params) -> Pads:
-    """Take the padding of undilated kernels, also if it is negative, and half of it as C does."""
-    pads = []
-    for d, k, s in zip(params.sizes, params.kernel, params.strides, strict=True):
-        total = axis.exact_total(d, k, s, axis.ceil_div(d, s))
-        begin = int((total + (params.auto_pad == "same_lower")) / 2)
-        pads.append((begin, total - begin))
-    return tuple(pads)
 
 
 def _ending_with_padding(right: Windows, params: Params, pads: Pads, _extent: Extent) -> Windows:
@@ -141,7 +133,6 @@ _WITH_SAME = Condition("", lambda p: p.same)
 _LOWER = Condition("", lambda p: p.auto_pad == "same_lower")
 _IF_DILATED = Condition("", lambda p: set(p.dilations) != {1})
 _AUTO_PAD = Condition("", lambda p: p.auto_pad != "explicit")
-_UNDILATED = Fault.of(pads=after(_undilated_pads), extent=after(_truncated))
 _SAME = {
     "same-total-of-remainder": _total(lambda d, k, s: k - d % s),
     "same-size-rounded-down": _total(lambda d, k, s: axis.same_total(d, k, s, d // s)),
@@ -158,15 +149,15 @@ _SAME = {
     "same-lower-rounded-down": _split(_rounded_down, extent=after(_size_rounded_down)).where(
         _LOWER
     ),
-    "same-begin-half-kernel": Fault.of(
-        pads=after(_begin_half_kernel), extent=after(_size_over_stride)
-    ),
+    "same-begin-half-kernel": _split(_begin_half_kernel, extent=after(_size_over_stride)),
     "same-pads-not-applied": Fault.of(
         windows=before(lambda params, _pads, extent: (params, steps.no_pads(params), extent))
     ),
-    "pads-dilations-ignored-unchecked": _UNDILATED.where(_IF_DILATED),
-    "pads-dilations-ignored-cropping": _UNDILATED.but(
-        replaces={**_UNDILATED.replaces, "windows": after(_ending_with_padding)}
+    "pads-dilations-ignored-unchecked": _split(_undilated_pads, extent=after(_truncated)).where(
+        _IF_DILATED
+    ),
+    "pads-dilations-ignored-cropping": _split(
+        _undilated_pads, extent=after(_truncated), windows=after(_ending_with_padding)
     ).where(_IF_DILATED),
 }
 

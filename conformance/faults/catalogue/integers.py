@@ -26,8 +26,10 @@ from conformance.vector import Array
 
 Rounding = Callable[[Ints, Ints], Ints]
 """Whole numbers from sums and divisors."""
-Quotients = Callable[[Gathered, Ints, Encoding, Rounding], tuple[Ints, Ints]]
-"""Sums and divisors in steps of the output, (planes, o1..or), from a divisor of at least 1."""
+Sums = tuple[Ints, Ints]
+"""Sums and divisors in steps of the output, (planes, o1..or)."""
+Quotients = Callable[[Gathered, Ints, Encoding, Rounding], Sums]
+"""Those from a divisor of at least 1."""
 
 _TO_EVEN, _UP = (partial(nearest, halves=halves) for halves in ("even", "up"))
 
@@ -54,13 +56,11 @@ def _wrapped(numbers: Any, bits: int, *, signed: bool = True) -> Any:
     return (numbers + below) % (1 << bits) - below
 
 
-def _of_sums(gathered: Gathered, n: Ints, encoding: Encoding, *_: Any) -> tuple[Ints, Ints]:
+def _of_sums(gathered: Gathered, n: Ints, encoding: Encoding, *_: Any) -> Sums:
     return encoding.scaled(encoding.sums(gathered.data, gathered.lo, gathered.hi), n)
 
 
-def _of_rounded_means(
-    gathered: Gathered, n: Ints, encoding: Encoding, rounding: Rounding
-) -> tuple[Ints, Ints]:
+def _of_rounded_means(gathered: Gathered, n: Ints, encoding: Encoding, rounding: Rounding) -> Sums:
     sums = encoding.sums(gathered.data, gathered.lo, gathered.hi)
     return encoding.scaled(rounding(sums, n), np.ones_like(n))
 
@@ -68,7 +68,7 @@ def _of_rounded_means(
 def _of_sums_in(bits: int | None, *, raw: bool = False) -> Quotients:
     """Keep sums in so many bits, None for those of the data's type, perhaps with zero points."""
 
-    def quotients(gathered: Gathered, n: Ints, encoding: Encoding, *_: Any) -> tuple[Ints, Ints]:
+    def quotients(gathered: Gathered, n: Ints, encoding: Encoding, *_: Any) -> Sums:
         sums, n = _of_sums(gathered, n, encoding)
         kind, added = gathered.data.dtype, n * encoding.output_zero_point * raw
         kept = _wrapped(sums + added, bits or 8 * kind.itemsize, signed=kind.kind == "i")
@@ -77,25 +77,19 @@ def _of_sums_in(bits: int | None, *, raw: bool = False) -> Quotients:
     return quotients
 
 
-def _of_sums_times_counts(
-    gathered: Gathered, n: Ints, encoding: Encoding, *_: Any
-) -> tuple[Ints, Ints]:
+def _of_sums_times_counts(gathered: Gathered, n: Ints, encoding: Encoding, *_: Any) -> Sums:
     sums, n = _of_sums(gathered, n, encoding)
     return _wrapped(sums * n, 32), n * n
 
 
-def _of_requantised_cells(
-    gathered: Gathered, n: Ints, encoding: Encoding, rounding: Rounding
-) -> tuple[Ints, Ints]:
+def _of_requantised(gathered: Gathered, n: Ints, encoding: Encoding, rounding: Rounding) -> Sums:
     cells = gathered.data.reshape(-1, *gathered.data.shape[2:]).astype(np.int64)
     cells -= encoding.input_zero_point
     requantised = rounding(*encoding.scaled(cells, np.ones_like(cells)))
     return fold(requantised, gathered.lo, gathered.hi, np.add, 0), n
 
 
-def _of_padding_of_raw_zeros(
-    gathered: Gathered, n: Ints, encoding: Encoding, *_: Any
-) -> tuple[Ints, Ints]:
+def _of_padding_of_raw_zeros(gathered: Gathered, n: Ints, encoding: Encoding, *_: Any) -> Sums:
     sums = encoding.sums(gathered.data, gathered.lo, gathered.hi)
     inside = outer([hi - lo for lo, hi in zip(gathered.lo, gathered.hi, strict=True)])
     return encoding.scaled(sums - encoding.input_zero_point * (n - inside), n)
@@ -156,7 +150,7 @@ _AVERAGES = {
     ),
     "integers-times-count-in-32-bits": _averaged(quotients=_of_sums_times_counts),
     "integers-rounded-before-scaling": _averaged(quotients=_of_rounded_means),
-    "integers-requantised-before-sum": _averaged(quotients=_of_requantised_cells),
+    "integers-requantised-before-sum": _averaged(quotients=_of_requantised),
     "integers-padded-with-raw-zeros": _averaged(quotients=_of_padding_of_raw_zeros),
 }
 
