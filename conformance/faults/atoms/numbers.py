@@ -173,17 +173,13 @@ NUMBERS: tuple[Number, ...] = (
 # Integers ----------------------------------------------------------------------------------------
 
 
-def _through_clamped(kind: str) -> Integer:
-    """Convert to a floating-point type, to its largest number in the range at most, and back."""
-
-    def of(array: Array) -> Array:
-        most = np.array(np.iinfo(array.dtype).max, kind)
-        if int(most) > np.iinfo(array.dtype).max:
-            most = np.nextafter(most, np.zeros((), kind))
-        clamped: Array = np.minimum(array.astype(kind), most).astype(array.dtype)
-        return clamped
-
-    return Integer(f"converted to {kind}, its largest that fits at most, and back", of)
+def _through_clamped_float32(array: Array) -> Array:
+    """Convert to float32, to its largest number in the range at most, and back."""
+    most = np.array(np.iinfo(array.dtype).max, np.float32)
+    if int(most) > np.iinfo(array.dtype).max:
+        most = np.nextafter(most, np.float32(0))
+    clamped: Array = np.minimum(array.astype(np.float32), most).astype(array.dtype)
+    return clamped
 
 
 def _through_clipped(kind: str) -> Integer:
@@ -210,7 +206,9 @@ _INTEGERS: tuple[Integer, ...] = (
         lambda kind: lambda array: array.astype(kind).astype(array.dtype),
     ),
     *map(_through_clipped, ("float64", "float32")),
-    _through_clamped("float32"),
+    Integer(
+        "converted to float32, its largest that fits at most, and back", _through_clamped_float32
+    ),
     # Those of a narrower type of the same sign wrap.
     *family(
         "kept in {} bits",

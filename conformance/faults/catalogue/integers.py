@@ -31,17 +31,10 @@ Sums = tuple[Ints, Ints]
 Quotients = Callable[[Gathered, Ints, Encoding, Rounding], Sums]
 """Those from a divisor of at least 1."""
 
-_TO_EVEN, _UP = (partial(nearest, halves=halves) for halves in ("even", "up"))
-
 
 def _reciprocal(sums: Ints, n: Ints) -> Ints:
     quotients = sums.astype(np.float32) * (np.float32(1) / n.astype(np.float32))
     rounded: Ints = np.rint(quotients).astype(np.int64)
-    return rounded
-
-
-def _reciprocal_of_16_bits(sums: Ints, n: Ints) -> Ints:
-    rounded: Ints = (sums * (65536 // n) + 32768) >> 16
     return rounded
 
 
@@ -130,12 +123,14 @@ def _averaged(
 
 
 _AVERAGES = {
-    "integers-halves-to-even": _averaged(_TO_EVEN),
-    "integers-halves-up": _averaged(_UP),
+    "integers-halves-to-even": _averaged(partial(nearest, halves="even")),
+    "integers-halves-up": _averaged(partial(nearest, halves="up")),
     "integers-truncated": _averaged(_cut_off),
     "integers-rounded-down": _averaged(np.floor_divide),
     "integers-by-reciprocal": _averaged(_reciprocal),
-    "integers-by-reciprocal-of-16-bits": _averaged(_reciprocal_of_16_bits),
+    "integers-by-reciprocal-of-16-bits": _averaged(
+        lambda sums, n: (sums * (65536 // n) + 32768) >> 16
+    ),
     "integers-halves-of-raw": _averaged(before=True),
     "integers-wrapped-around": _averaged(saturates=False),
     "integers-kept-in-type-before-zero-point": _averaged(twice=True),
@@ -215,7 +210,6 @@ _ENCODINGS = {
 
 # Activations -------------------------------------------------------------------------------------
 
-_Clamp = Callable[[Gathered, Divisor, Array], Array]
 Limits = Callable[[Params, np.dtype[Any]], Sequence[Any]]
 """The least and the largest value of a type under the activation of a call."""
 
@@ -223,7 +217,9 @@ Limits = Callable[[Params, np.dtype[Any]], Sequence[Any]]
 def _clamped(clamp: Callable[[Array, Params, Divisor], Array]) -> Fault:
     """Make something else, `clamp(first output, parameters, divisor)`, of what is clamped."""
 
-    def compute(right: _Clamp, gathered: Gathered, divisor: Divisor, first: Array) -> Array:
+    def compute(
+        right: Callable[..., Array], gathered: Gathered, divisor: Divisor, first: Array
+    ) -> Array:
         if gathered.params.activation == "none":
             return right(gathered, divisor, first)
         return clamp(first, gathered.params, divisor).astype(first.dtype)
