@@ -65,22 +65,25 @@ def _sliding(kernel: int, stride: int) -> Condition:
     return Condition(words, lambda p: _slides(p, kernel, stride), concerns.STRIDED)
 
 
+def _counted(how: str, holds: Callable[[Params], bool], needs: Needs) -> Condition:
+    """Return the condition that the number of windows, which same_* fixes, is rounded somehow."""
+    words = f", where the number of windows is rounded {how}"
+    return Condition(words, lambda p: holds(p) and not p.same, needs)
+
+
 def _of_types(*types: str) -> Condition:
     """Return the condition that data are of some types, all of which the operator has."""
     return Condition(f", of {listed(types)}", lambda _: False, tuple(map(takes, types)), types)
 
 
-CEIL = Condition(", where sizes are rounded up", lambda p: p.ceil, (has("rounding"),))
+_STRIDES, _DILATIONS, _PADS = (has("strides"),), (has("dilations"),), (has("pads_begin"),)
+_ROUNDING, _COUNTING = (has("rounding"),), (has("include_pad"),)
+CEIL = Condition(", where sizes are rounded up", lambda p: p.ceil, _ROUNDING)
 STRIDED = Condition(
-    ", where a stride is above 1", lambda p: any(s > 1 for s in p.strides), (has("strides"),)
+    ", where a stride is above 1", lambda p: max(p.strides, default=0) > 1, _STRIDES
 )
-DILATED = Condition(
-    ", where a dilation is above 1", lambda p: any(n > 1 for n in p.dilations), (has("dilations"),)
-)
-INCLUDED = Condition(", where padding counts", lambda p: p.include_pad, (has("include_pad"),))
-EXCLUDED = Condition(
-    ", where padding does not count", lambda p: not p.include_pad, (has("include_pad"),)
-)
+INCLUDED = Condition(", where padding counts", lambda p: p.include_pad, _COUNTING)
+EXCLUDED = Condition(", where padding does not count", lambda p: not p.include_pad, _COUNTING)
 ONE_ROW = Condition(
     ", for a kernel of one row", lambda p: p.kernel[-1] > 1 and set(p.kernel[:-1]) == {1}, WINDOWED
 )
@@ -93,33 +96,19 @@ CONDITIONS = (
     *(_sliding(2, 2), _sliding(3, 2), _sliding(1, 1)),
     Condition(", with same_*", lambda p: p.same, (has("auto_pad"),)),
     Condition(", without same_*", lambda p: not p.same),
-    Condition(
-        ", where the number of windows is rounded up",
-        lambda p: p.ceil and not p.same,
-        (has("rounding"),),
-    ),
-    Condition(
-        ", where the number of windows is rounded down",
-        lambda p: not p.ceil and not p.same,
-        (has("rounding"),),
-    ),
-    Condition(
-        ", where the number of windows is rounded up as ceil_torch",
-        lambda p: p.rounding == "ceil_torch" and not p.same,
-        (has("strides"),),
-    ),
+    _counted("up", lambda p: p.ceil, _ROUNDING),
+    _counted("down", lambda p: not p.ceil, _ROUNDING),
+    _counted("up as ceil_torch", lambda p: p.rounding == "ceil_torch", _STRIDES),
     CEIL,
     STRIDED,
-    Condition(", with explicit pads", _padded, (has("pads_begin"),)),
-    Condition(", without explicit pads", lambda p: not _padded(p), (has("pads_begin"),)),
+    Condition(", with explicit pads", _padded, _PADS),
+    Condition(", without explicit pads", lambda p: not _padded(p), _PADS),
+    Condition(", where a pad is above 0", lambda p: any(p.pads_begin + p.pads_end), _PADS),
+    Condition(", where every pad is 0", lambda p: not any(p.pads_begin + p.pads_end), _PADS),
     Condition(
-        ", where a pad is above 0", lambda p: any(p.pads_begin + p.pads_end), (has("pads_begin"),)
+        ", where a dilation is above 1", lambda p: max(p.dilations, default=0) > 1, _DILATIONS
     ),
-    Condition(
-        ", where every pad is 0", lambda p: not any(p.pads_begin + p.pads_end), (has("pads_begin"),)
-    ),
-    DILATED,
-    Condition(", where dilations differ", lambda p: len(set(p.dilations)) > 1, (has("dilations"),)),
+    Condition(", where dilations differ", lambda p: len(set(p.dilations)) > 1, _DILATIONS),
     INCLUDED,
     EXCLUDED,
     Condition(", where channels are last", lambda p: p.channels_last, (has("channels_last"),)),

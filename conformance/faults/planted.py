@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import Any
 
@@ -18,7 +18,7 @@ from conformance.operators import OPERATORS
 from conformance.operators.clauses import under
 from conformance.operators.operator import Operator
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Pipeline, Plan, no_further, slacks
+from conformance.operators.pipeline import Divisor, Gathered, Pipeline, Plan, no_further, slacks
 from conformance.vector import Array, Outputs, as_returned, own_inputs
 
 LARGEST = 1 << 17
@@ -107,7 +107,7 @@ def planted(faults: Sequence[Fault], operator: Operator, pipeline: Pipeline) -> 
     concerning = [fault for fault in faults if fault.concerns(operator)]
     changes_first = any("reduce" in fault.replaces for fault in concerning)
     if changes_first and pipeline.further is not no_further:
-        pipeline = pipeline.replace(further=_from_right_first_output(pipeline))
+        pipeline = pipeline.replace(further=partial(_from_right_first_output, pipeline))
     validate: Callable[[Call], Params] | None = None
     for fault in concerning:
         for step, wrap in fault.replaces.items():
@@ -118,11 +118,10 @@ def planted(faults: Sequence[Fault], operator: Operator, pipeline: Pipeline) -> 
     return FaultyOperator(operator, pipeline, validate)
 
 
-def _from_right_first_output(right: Pipeline) -> Callable[..., Outputs]:
-    def further(gathered: Any, divisor: Any, _first: Array) -> Outputs:
-        return right.further(gathered, divisor, right.reduce(gathered, divisor))
-
-    return further
+def _from_right_first_output(
+    right: Pipeline, gathered: Gathered, divisor: Divisor, _first: Array
+) -> Outputs:
+    return right.further(gathered, divisor, right.reduce(gathered, divisor))
 
 
 def faulty(

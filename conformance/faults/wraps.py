@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,11 @@ class Refusing:
             return right(*given)
 
         return checked
+
+
+def remembering(compute: Callable[..., Any]) -> StepWrap:
+    """Run `compute(memory, step, *arguments)` in place of a step: a memory of all its calls."""
+    return lambda right: partial(compute, {}, right)
 
 
 def resolving(change: Callable[[Params], Params]) -> StepWrap:

@@ -39,6 +39,9 @@ class Place(NamedTuple, Generic[Of]):
         return Fault(summary, needs, {self.step: self.wrap(atom.of)})
 
 
+ORDINALS = ("first", "second", "third")
+
+
 class OneAxis(NamedTuple):
     """A spatial axis by its place: of any, or only where there are so many."""
 
@@ -50,19 +53,21 @@ class OneAxis(NamedTuple):
         """Say which it is."""
         if self.axes is None:
             return f"the {'last' if self.place else 'first'} axis"
-        return f"the {('first', 'second', 'third')[self.place]} of three axes"
+        return f"the {ORDINALS[self.place]} of three axes"
 
     @property
     def needs(self) -> Needs:
         """Who has it."""
         return EVERY if self.axes is None else VOLUMETRIC
 
+    def among(self, axes: int) -> int | None:
+        """Return which of so many axes it is; None if it is none."""
+        return range(axes)[self.place] if axes == (self.axes or axes) else None
+
     def put(self, right: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return what is right of each axis, but for the other of this one."""
-        put = list(right)
-        if len(put) == (self.axes or len(put)):
-            put[self.place] = other[self.place]
-        return tuple(put)
+        this, both = self.among(len(right)), zip(right, other, strict=True)
+        return tuple(there if i == this else here for i, (here, there) in enumerate(both))
 
 
 ENDS = (OneAxis(0), OneAxis(-1))

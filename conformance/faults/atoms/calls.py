@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import product, starmap
 from operator import gt, mod
 from typing import Any
 
@@ -50,7 +50,7 @@ from conformance.operators.needs import (
 from conformance.operators.needs import INTEGERS as TAKING_INTEGERS
 from conformance.operators.operator import Operator
 from conformance.operators.params import Params
-from conformance.operators.pipeline import Extent, Pads, slacks
+from conformance.operators.pipeline import Extent, Pads, reaches, slacks
 from conformance.operators.wraps import StepWrap, before
 from conformance.reference.rounding import widen
 from conformance.vector import Array
@@ -77,7 +77,6 @@ ChangedCall = Atom[Callable[[Call], Call]]
 
 
 def _with_call(change: Callable[[Call], Call]) -> StepWrap:
-    """Validate a changed call."""
     return before(lambda call: (change(call),))
 
 
@@ -166,6 +165,11 @@ def _leaves_cells_out(params: Params, extent: Extent) -> bool:
     return any((o - 1) * s + k < d for o, s, k, d in axes)
 
 
+def _any_pad(holds: Callable[[int, int, int], bool]) -> Callable[[Params, Pads, Extent], bool]:
+    """Say whether something holds of the pad, the kernel and the dilated kernel of an axis."""
+    return lambda p, pads, _: any(map(holds, map(max, pads), p.kernel, p.spans))
+
+
 _CALLS: tuple[WhichCalls, ...] = (
     Atom(
         "begin and end pads differ",
@@ -173,25 +177,13 @@ _CALLS: tuple[WhichCalls, ...] = (
         (*PADDED, *APART),
     ),
     Atom("there are pads", lambda _p, pads, _: _padded(pads), PADDED),
-    Atom(
-        "pads are above half of the kernel",
-        lambda p, pads, _: any(
-            k // 2 < max(pad) < k for pad, k in zip(pads, p.kernel, strict=True)
-        ),
-        PADDED,
-    ),
-    Atom(
-        "a pad is not below the kernel",
-        lambda p, pads, _: any(max(pad) >= k for pad, k in zip(pads, p.kernel, strict=True)),
-        PADDED,
-    ),
+    Atom("pads are above half of the kernel", _any_pad(lambda pad, k, _: k // 2 < pad < k), PADDED),
+    Atom("a pad is not below the kernel", lambda p, pads, _: reaches(pads, p.kernel), PADDED),
     Atom("dilations are above 1", lambda p, *_: any(n > 1 for n in p.dilations), DILATED),
     Atom("dilations differ", lambda p, *_: len(set(p.dilations)) > 1, DILATED),
     Atom(
         "pads are above half of the kernel, though not of the dilated kernel",
-        lambda p, pads, _: any(
-            k < 2 * max(pad) <= span for k, span, pad in zip(p.kernel, p.spans, pads, strict=True)
-        ),
+        _any_pad(lambda pad, k, span: k < 2 * pad <= span),
         (*DILATED, *PADDED),
     ),
     Atom("strides are above the kernel", lambda p, *_: any(map(gt, p.strides, p.kernel)), STRIDED),
@@ -312,27 +304,16 @@ def _is_of_one(value: Any, axes: int) -> bool:
     return isinstance(value, list) and len(value) == 1 and axes > 1
 
 
-def _spelled(
-    role: Role, words: str, holds: Callable[[Any, int], bool]
-) -> Atom[Callable[..., bool]]:
+def _spelled(how: Atom[Callable[[Any, int], bool]], role: Role) -> Atom[Callable[..., bool]]:
     """Refuse what the document allows to be spelled in this way."""
-    return Atom(words, lambda call: holds(call.spelled.get(role), call.axes), needs_of(role))
+    said = f"a {LISTS[role].noun} is {how.words}"
+    return Atom(said, lambda call: how.of(call.spelled.get(role), call.axes), needs_of(role))
 
 
 _LISTS: tuple[Role, ...] = ("kernel", "strides", "dilations", "pads")
-_SPELLED = (
-    *(
-        _spelled(
-            role,
-            f"a {LISTS[role].noun} is one number for all axes",
-            lambda v, _: isinstance(v, int),
-        )
-        for role in _LISTS
-    ),
-    *(
-        _spelled(role, f"a {LISTS[role].noun} is a list of one number", _is_of_one)
-        for role in _LISTS
-    ),
+_SPELLINGS: tuple[Atom[Callable[[Any, int], bool]], ...] = (
+    Atom("one number for all axes", lambda value, _axes: isinstance(value, int)),
+    Atom("a list of one number", _is_of_one),
 )
 
 
@@ -552,7 +533,8 @@ def every() -> Iterator[Fault]:
     yield from faults("a call refused {}", EVERY, "validate", Refusing, required)
     yield from faults("a call refused where {}", EVERY, "windows", Refusing, _CALLS)
     yield from faults("a call refused where {}", EVERY, "gather", Refusing, _DATA)
-    yield from faults("a call refused where {}", EVERY, "validate", Refusing, _SPELLED)
+    spelled = starmap(_spelled, product(_SPELLINGS, _LISTS))
+    yield from faults("a call refused where {}", EVERY, "validate", Refusing, spelled)
     yield from faults("{} accepted", EVERY, "validate", _with_call, _ACCEPTED)
     others = (
         ChangedCall(

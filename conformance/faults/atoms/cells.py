@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from math import prod
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import float_format
-from conformance.faults.atoms.atom import Atom, family, faults
+from conformance.faults.atoms.atom import Atom, Of, family, faults
 from conformance.faults.concerns import DILATED, EVERY, PADDED, ROUNDED, STRIDED, WINDOWED
 from conformance.faults.fault import Fault
 from conformance.operators.needs import AVERAGES
@@ -80,32 +80,30 @@ def _gathered_from(right: Gathered, data: Array, indices: list[list[list[int]]])
 
 Fill = Callable[[Array, list[tuple[int, int]]], Array]
 """Data with so many cells more before and after each spatial axis."""
-Reach = Callable[[tuple[int, int]], tuple[int, int]]
+Reach = Callable[[tuple[int, int], Params, int], tuple[int, int]]
+"""How much of what lies beyond both ends of an axis is filled, from that and the axis."""
 
 
-def _filled(fill: Fill, reach: Reach, *, overhang: bool = True) -> StepWrap:
-    """Read what fills the padding, as far as it is reached, and perhaps what windows overhang."""
+def _filled(fill: Fill, reach: Reach) -> StepWrap:
+    """Read what fills the padding, and what windows overhang, as far as it is reached."""
 
     def gather(right: Any, data: Array, params: Params, windows: Windows) -> Gathered:
+        axes = enumerate(zip(windows.start, windows.stop, data.shape[2:], strict=True))
         beyond = [
-            reach((max(0, -int(a.min(initial=0))), max(0, int(b.max(initial=0)) - d)))
-            for a, b, d in zip(windows.start, windows.stop, data.shape[2:], strict=True)
+            reach((max(0, -int(a.min(initial=0))), max(0, int(b.max(initial=0)) - d)), params, j)
+            for j, (a, b, d) in axes
         ]
-        if not overhang:
-            pads = resolve_pads(params)
-            axes = zip(beyond, pads, strict=True)
-            beyond = [(begin, min(end, pad)) for (begin, end), (_, pad) in axes]
         sizes = [d + sum(more) for d, more in zip(data.shape[2:], beyond, strict=True)]
         if not any(map(any, beyond)) or prod(data.shape[:2]) * prod(sizes) > _MOST_CELLS:
             gathered: Gathered = right(data, params, windows)
             return gathered
         begins = [begin for begin, _ in beyond]
-        moved = replace(
-            windows,
-            start=tuple(a + begin for a, begin in zip(windows.start, begins, strict=True)),
-            stop=tuple(b + begin for b, begin in zip(windows.stop, begins, strict=True)),
+        start, stop = (
+            tuple(end + begin for end, begin in zip(ends, begins, strict=True))
+            for ends in (windows.start, windows.stop)
         )
-        padded = clip(fill(data, beyond), replace(params, sizes=tuple(sizes)), moved)
+        longer = replace(params, sizes=tuple(sizes))
+        padded = clip(fill(data, beyond), longer, replace(windows, start=start, stop=stop))
         places = zip(padded.positions, begins, strict=True)
         positions = tuple(place - begin for place, begin in places)
         return replace(padded, positions=positions, params=params, windows=windows)
@@ -113,18 +111,13 @@ def _filled(fill: Fill, reach: Reach, *, overhang: bool = True) -> StepWrap:
     return instead(gather)
 
 
-def _constant(value: float) -> Fill:
+def _constant(number: float, data: Array, beyond: list[tuple[int, int]]) -> Array:
     """Fill with a number, or the one of the type that is nearest to it."""
-
-    def fill(data: Array, beyond: list[tuple[int, int]]) -> Array:
-        number = value
-        if data.dtype.kind in "iu":
-            info = np.iinfo(data.dtype)
-            number = 0 if np.isnan(value) else int(np.clip(value, info.min, info.max))
-        held = np.array(number).astype(data.dtype)
-        return np.pad(data, [(0, 0), (0, 0), *beyond], constant_values=held)
-
-    return fill
+    if data.dtype.kind in "iu":
+        info = np.iinfo(data.dtype)
+        number = 0 if np.isnan(number) else int(np.clip(number, info.min, info.max))
+    held = np.array(number).astype(data.dtype)
+    return np.pad(data, [(0, 0), (0, 0), *beyond], constant_values=held)
 
 
 def _in_memory(data: Array, beyond: list[tuple[int, int]]) -> Array:
@@ -145,9 +138,9 @@ def _mirrored(p: int, d: int) -> int:
 
 def _read_beyond(position: Callable[[int, int], int], reach: Reach) -> StepWrap:
     """Read other cells of the input, at `position(one beyond the input, size)`."""
-    begins, ends = reach((1, 1))
 
-    def choose(cells: list[int], d: int, _params: Params, _axis: int) -> list[int]:
+    def choose(cells: list[int], d: int, params: Params, axis: int) -> list[int]:
+        begins, ends = reach((1, 1), params, axis)
         cells = [p for p in cells if (p >= 0 or begins) and (p < d or ends)]
         return [p if 0 <= p < d else position(p, d) for p in cells]
 
@@ -155,12 +148,11 @@ def _read_beyond(position: Callable[[int, int], int], reach: Reach) -> StepWrap:
 
 
 _FILLS: tuple[Atom[Fill], ...] = (
-    Atom("NaN", _constant(np.nan)),
+    Atom("NaN", partial(_constant, np.nan)),
     Atom("what lies there in memory", _in_memory),
-    *family(
-        "the lowest number of {}",
-        ("float16", "float32"),
-        lambda name: _constant(-float_format(name).largest),
+    *(
+        Atom[Fill](f"the lowest number of {kind}", partial(_constant, -float_format(kind).largest))
+        for kind in ("float16", "float32")
     ),
 )
 _POSITIONS: tuple[Atom[Callable[[int, int], int]], ...] = (
@@ -173,9 +165,14 @@ _POSITIONS: tuple[Atom[Callable[[int, int], int]], ...] = (
     Atom("the other end of the input", lambda p, d: p % d),
 )
 _SIDES: tuple[Atom[Reach], ...] = (
-    Atom("padding", lambda reach: reach),
-    Atom("padding before the input", lambda reach: (reach[0], 0)),
-    Atom("padding after the input", lambda reach: (0, reach[1])),
+    Atom("padding holds {}", lambda reach, *_: reach),
+    Atom("padding before the input holds {}", lambda reach, *_: (reach[0], 0)),
+    Atom("padding after the input holds {}", lambda reach, *_: (0, reach[1])),
+)
+_BUT_OVERHANG: Atom[Reach] = Atom(
+    "padding holds {}, but not what windows overhang",
+    lambda reach, params, axis: (reach[0], min(reach[1], resolve_pads(params)[axis][1])),
+    (*WINDOWED, *ROUNDED),
 )
 
 # Cells of windows --------------------------------------------------------------------------------
@@ -271,27 +268,20 @@ def every() -> Iterator[Fault]:
     said = "cells of windows that begin in the padding lie dilations from the first of the input"
     counted = reading_other_cells(_counted_from_input, unclipped=True)
     yield Fault(said, DILATED, {"gather": counted})
-    for position, side in product(_POSITIONS, _SIDES):
-        read = _read_beyond(position.of, side.of)
-        yield Fault(f"{side.words} holds {position.words}", EVERY, {"gather": read})
-    for fill in _FILLS:
-        yield from _held(fill)
-    yield _in_pads_alone(Atom("zeros", _constant(0.0)))
+    yield from _held(_read_beyond, product(_POSITIONS, _SIDES))
+    yield from _held(_filled, product(_FILLS, (*_SIDES, _BUT_OVERHANG)))
+    yield from _held(_filled, [(Atom("zeros", partial(_constant, 0.0)), _BUT_OVERHANG)])
 
 
 def of_number(value: float, words: str) -> Iterator[Fault]:
     """Yield a given value that is read beyond the input."""
-    yield from _held(Atom(words, _constant(value)))
+    yield from _held(
+        _filled, product([Atom(words, partial(_constant, value))], (*_SIDES, _BUT_OVERHANG))
+    )
 
 
-def _held(fill: Atom[Fill]) -> Iterator[Fault]:
-    for side in _SIDES:
-        filled = _filled(fill.of, side.of)
-        yield Fault(f"{side.words} holds {fill.words}", EVERY, {"gather": filled})
-    yield _in_pads_alone(fill)
-
-
-def _in_pads_alone(fill: Atom[Fill]) -> Fault:
-    said = f"padding holds {fill.words}, but not what windows overhang"
-    filled = _filled(fill.of, lambda reach: reach, overhang=False)
-    return Fault(said, (*WINDOWED, *ROUNDED), {"gather": filled})
+def _held(
+    wrap: Callable[[Of, Reach], StepWrap], what: Iterable[tuple[Atom[Of], Atom[Reach]]]
+) -> Iterator[Fault]:
+    for held, side in what:
+        yield Fault(side.words.format(held.words), side.needs, {"gather": wrap(held.of, side.of)})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import Any, NamedTuple
 
@@ -138,11 +138,6 @@ def beyond_groups(lanes: int) -> Chosen:
     return lambda number, count: number >= count // lanes * lanes
 
 
-def _other_than(chosen: Chosen) -> Chosen:
-    """Choose all units but some."""
-    return lambda number, count: ~chosen(number, count)
-
-
 def tail(lanes: int) -> Chosen:
     """Choose what whole groups leave over, if there is a group."""
     return lambda number, count: (count >= lanes) & beyond_groups(lanes)(number, count)
@@ -155,19 +150,36 @@ def last_of_several(number: Numbers, count: int) -> Any:
 
 def some_outputs(*units: Unit) -> Iterator[Atom[Mask]]:
     """Yield outputs that a loop over whole groups writes or leaves over, and ends of all."""
-    for unit in units:
-        what, needs = unit.plural, _needs(unit)
-        for lanes in _GROUPS:
-            left_over = beyond_groups(lanes)
-            said = f"{what} beyond the last whole group of {lanes}"
-            yield Atom(said, mask_of(unit, left_over), needs)
-            said = f"{what} of whole groups of {lanes}"
-            yield Atom(said, mask_of(unit, _other_than(left_over)), needs)
-        yield Atom(f"the first of all {what}", mask_of(unit, lambda i, _: i == 0), needs)
-        yield Atom(f"the last of all {what}", mask_of(unit, lambda i, n: i == n - 1), needs)
-        yield Atom(f"the last of several {what}", mask_of(unit, last_of_several), needs)
-        yield Atom(f"all {what} but the first", mask_of(unit, beyond(1)), needs)
-        yield Atom(f"every second of all {what}", mask_of(unit, lambda i, _: i % 2 == 1), needs)
+    return chain(*(_masks(unit, _SOME) for unit in units))
+
+
+def _masks(unit: Unit, some: Iterable[Atom[Chosen]]) -> Iterator[Atom[Mask]]:
+    """Yield masks of some units of an output: words have {} in place of the units."""
+    for chosen in some:
+        yield Atom(chosen.words.format(unit.plural), mask_of(unit, chosen.of), _needs(unit))
+
+
+_LAST_OF_SEVERAL: Atom[Chosen] = Atom("the last of several {}", last_of_several)
+_ALL_BUT_FIRST: Atom[Chosen] = Atom("all {} but the first", beyond(1))
+_LEFT_OVER = tuple(family("{{}} beyond the last whole group of {}", _GROUPS, beyond_groups))
+_WHOLE = family(
+    "{{}} of whole groups of {}", _GROUPS, lambda n: lambda i, count: i < count // n * n
+)
+_SOME: tuple[Atom[Chosen], ...] = (
+    *chain(*zip(_LEFT_OVER, _WHOLE, strict=True)),
+    Atom("the first of all {}", lambda i, _: i == 0),
+    Atom("the last of all {}", lambda i, n: i == n - 1),
+    _LAST_OF_SEVERAL,
+    _ALL_BUT_FIRST,
+    Atom("every second of all {}", lambda i, _: i % 2 == 1),
+)
+_WRONG: tuple[Atom[Chosen], ...] = (
+    *family("{{}} beyond {:,}", _BOUNDS, beyond),
+    *family("{{}} beyond groups of {}", _GROUPS, tail),
+    *_LEFT_OVER,
+    _LAST_OF_SEVERAL,
+    _ALL_BUT_FIRST,
+)
 
 
 def unwritten(mask: Mask) -> OnOutputs:
@@ -176,7 +188,6 @@ def unwritten(mask: Mask) -> OnOutputs:
 
 
 def _undivided(mask: Mask, reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
-    """Do not divide some sums."""
     right = reduce(gathered, divisor)
     wrong = mask(right.shape)
     if not wrong.any():
@@ -226,20 +237,10 @@ def _needs(unit: Unit) -> Needs:
 def _of_some() -> Iterator[Fault]:
     """Yield outputs that are wrong from some number on, or beyond whole groups."""
     for unit in _COUNTED:
-        what, needs = unit.plural, _needs(unit)
-        masks: tuple[Atom[Mask], ...] = (
-            *(Atom(f"{what} beyond {n:,}", mask_of(unit, beyond(n))) for n in _BOUNDS),
-            *(Atom(f"{what} beyond groups of {n}", mask_of(unit, tail(n))) for n in _GROUPS),
-            *(
-                Atom(f"{what} beyond the last whole group of {n}", mask_of(unit, beyond_groups(n)))
-                for n in _GROUPS
-            ),
-            Atom(f"the last of several {what}", mask_of(unit, last_of_several)),
-            Atom(f"all {what} but the first", mask_of(unit, beyond(1))),
-        )
-        yield from faults("{} left unwritten", needs, "reduce", unwritten, masks)
+        what, needs, masks = unit.plural, _needs(unit), tuple(_masks(unit, _WRONG))
+        yield from faults("{} left unwritten", EVERY, "reduce", unwritten, masks)
         not_divided = partial(instead, _undivided)
-        yield from faults("{} not divided", (*needs, *AVERAGES), "reduce", not_divided, masks)
+        yield from faults("{} not divided", AVERAGES, "reduce", not_divided, masks)
         repeated = (
             *(
                 Atom(f"{what} beyond {n:,}", _first_ones(unit, n))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from math import prod
 from typing import Any
 
@@ -12,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.dtypes import name_of
-from conformance.faults.atoms.atom import Atom, faults
-from conformance.faults.atoms.entries import other_entries
+from conformance.faults.atoms.atom import ORDINALS, Atom, family, faults
+from conformance.faults.atoms.entries import Chosen, beyond_groups, other_entries, tail
 from conformance.faults.atoms.layouts import other_layouts
 from conformance.faults.atoms.numbers import NUMBERS, Change, in_fixed_point, of_floats, on_cells
 from conformance.faults.concerns import GRADIENTS, ROUNDED, WINDOWED
@@ -140,36 +141,29 @@ def shares_kept(is_kept: Callable[[Shares], npt.NDArray[np.bool_]]) -> Terms:
     return lambda shares, _gathered: masked(shares, is_kept(shares))
 
 
-def _windows_kept(is_kept: Callable[[npt.NDArray[np.int64], int], Any]) -> Terms:
+def _windows_lost(are_lost: Chosen) -> Terms:
     """Leave out what some windows give, by their numbers in a plane and how many there are."""
 
     def change(shares: Shares, gathered: Gathered) -> Shares:
-        count = int(np.prod([len(begin) for begin in gathered.lo]))
-        windows = np.asarray(shares.windows)
-        return masked(shares, np.asarray(is_kept(windows, count)))
+        count = prod(len(begin) for begin in gathered.lo)
+        return masked(shares, ~are_lost(np.asarray(shares.windows), count))
 
     return change
 
 
-def _added_in(kind: str, wide: tuple[str, ...]) -> Terms:
+def _added_in(kind: str, wide: tuple[str, ...], shares: Shares, _gathered: Gathered) -> Shares:
     """Round each partial sum to a type, for data of wide types."""
-
-    def change(shares: Shares, _gathered: Gathered) -> Shares:
-        if name_of(shares.values.dtype) not in wide:
-            return shares
-        cells = int(shares.cells.max(initial=0)) + 1
-        rank, sums = rank_of(shares), np.zeros((len(shares.values), cells))
-        values = widen(shares.values) / shares.divisor
-        for turn in range(int(rank.max(initial=-1)) + 1):
-            at = rank == turn
-            total = sums[:, shares.cells[at]] + values[:, at]
-            sums[:, shares.cells[at]] = widen(narrow(total, kind))
-        first = np.where(rank == 0, sums[:, shares.cells], 0.0)
-        name = name_of(shares.values.dtype)
-        ones = np.ones(len(shares.cells), np.int64)
-        return replace(shares, values=narrow(first, name), divisor=ones)
-
-    return change
+    if type_of(shares) not in wide:
+        return shares
+    cells = int(shares.cells.max(initial=0)) + 1
+    rank, sums = rank_of(shares), np.zeros((len(shares.values), cells))
+    values = widen(shares.values) / shares.divisor
+    for turn in range(int(rank.max(initial=-1)) + 1):
+        at = rank == turn
+        total = sums[:, shares.cells[at]] + values[:, at]
+        sums[:, shares.cells[at]] = widen(narrow(total, kind))
+    first = narrow(np.where(rank == 0, sums[:, shares.cells], 0.0), type_of(shares))
+    return replace(shares, values=first, divisor=np.ones(len(shares.cells), np.int64))
 
 
 def _nan_of_zeros(terms: Any, _gathered: Gathered) -> Shares:
@@ -243,10 +237,8 @@ def _of_nothing(result: Array, gathered: Gathered, _divisor: Divisor) -> Array:
 
 def every() -> Iterator[Fault]:
     """Yield gradients that are given, and sums of what windows give to cells."""
-    entries = other_entries(_GIVEN, "read")
-    yield from faults("{}", GRADIENTS, "reduce", with_gradient, entries)
-    layouts = other_layouts(_GIVEN)
-    yield from faults("{}", GRADIENTS, "reduce", with_gradient, layouts)
+    others = chain(other_entries(_GIVEN, "read"), other_layouts(_GIVEN))
+    yield from faults("{}", GRADIENTS, "reduce", with_gradient, others)
     said = f"{_GIVEN} are {{}}"
     yield from faults(said, GRADIENTS, "reduce", lambda of: with_gradient(of_floats(of)), NUMBERS)
     parts = in_fixed_point(_GIVEN)
@@ -264,9 +256,9 @@ def every() -> Iterator[Fault]:
     yield from faults("{}", GRADIENTS_OF_MAXIMA, "reduce", with_terms, of_maxima)
     said = "windows that rounding up adds give nothing"
     yield Fault(said, (*GRADIENTS, *ROUNDED, *WINDOWED), {"reduce": with_terms(_of_floor)})
-    for least in (1e-5, 1e-6, 1e-8, 1e-12):
-        said = f"norms are {least:g} at least where gradients are divided by them"
-        yield Fault(said, GRADIENTS_OF_NORMS, {"reduce": _norms_at_least(least)})
+    least = family("{:g}", (1e-5, 1e-6, 1e-8, 1e-12), float)
+    said = "norms are {} at least where gradients are divided by them"
+    yield from faults(said, GRADIENTS_OF_NORMS, "reduce", _norms_at_least, least)
     divided = partial(ChangedGradient, change=_nan_of_zeros)
     said = "what a window of zeros gives is divided by its norm"
     yield Fault(said, GRADIENTS_OF_NORMS, {"reduce": divided})
@@ -278,26 +270,28 @@ def _terms() -> Iterator[Atom[Terms]]:
     for end in ("last", "first"):
         kept = shares_kept(partial(_not_zero, last=end == "last"))
         yield Atom(f"a cell gets what its {end} window gives alone", kept)
-    for most in (2, 3, 4, 8):
-        kept = shares_kept(lambda shares, n=most: rank_of(shares) < n)  # type: ignore[misc]
-        yield Atom(f"a cell gets what its first {most} windows give alone", kept)
-    for number, said in enumerate(("second", "third"), 1):
-        kept = shares_kept(lambda shares, n=number: rank_of(shares) != n)  # type: ignore[misc]
-        yield Atom(f"a cell does not get what its {said} window gives", kept)
-    yield Atom("the first window of a plane gives nothing", _windows_kept(lambda i, _: i > 0))
-    yield Atom("the last window of a plane gives nothing", _windows_kept(lambda i, n: i < n - 1))
+    yield from family(
+        "a cell gets what its first {} windows give alone",
+        (2, 3, 4, 8),
+        lambda most: shares_kept(lambda shares: rank_of(shares) < most),
+    )
+    yield from family(
+        "a cell does not get what its {} window gives",
+        ORDINALS[1:],
+        lambda said: shares_kept(lambda shares: rank_of(shares) != ORDINALS.index(said)),
+    )
+    yield Atom("the first window of a plane gives nothing", _windows_lost(lambda i, _: i == 0))
+    yield Atom("the last window of a plane gives nothing", _windows_lost(lambda i, n: i == n - 1))
     for lanes in (2, 4, 8, 16, 32):
         said = f"windows beyond whole groups of {lanes} of a plane give nothing"
-        whole = _windows_kept(lambda i, n, c=lanes: i < n // c * c)  # type: ignore[misc]
-        yield Atom(said, whole)
-        some = _windows_kept(lambda i, n, c=lanes: (i < n // c * c) | (n < c))  # type: ignore[misc]
-        yield Atom(f"{said}, if it has a group", some)
+        yield Atom(said, _windows_lost(beyond_groups(lanes)))
+        yield Atom(f"{said}, if it has a group", _windows_lost(tail(lanes)))
     for kind, wide in (
         ("bfloat16", ("float16", "float32", "float64")),
         ("float16", ("float32", "float64")),
         ("float32", ("float64",)),
     ):
-        yield Atom(f"what windows give is added in {kind}", _added_in(kind, wide))
+        yield Atom(f"what windows give is added in {kind}", partial(_added_in, kind, wide))
     yield Atom(
         "divisors are the number of windows that hold a cell",
         lambda shares, _: replace(shares, divisor=_counts_of(shares)),

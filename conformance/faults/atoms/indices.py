@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,11 +32,29 @@ from conformance.operators.needs import has, has_any
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
 from conformance.operators.reduction import lowest, maximum_of_cells
-from conformance.operators.windows import Positions
 from conformance.operators.wraps import StepWrap, after, before, instead
 from conformance.reference.position import NOWHERE, numbers_of, positions_of
 from conformance.reference.rounding import widen
 from conformance.vector import Array
+
+
+class Along(NamedTuple):
+    """Cells along an axis of d cells, with arrays that broadcast to the output's shape.
+
+    Positions p, the start and the number of the window of each; the begin pad and the dilation n.
+    """
+
+    p: Array
+    start: Array
+    window: Array
+    begin: int
+    d: int
+    n: int
+
+    @property
+    def tap(self) -> Array:
+        """The number of each cell in its window."""
+        return (self.p - self.start) // self.n
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,29 +78,22 @@ class ChosenCells:
         return self.gathered.params
 
     @property
-    def begins(self) -> list[int]:
-        """The begin pad per spatial axis."""
-        return [-int(start[0]) for start in self.gathered.windows.start]
-
-    @property
-    def starts(self) -> list[Array]:
-        """The start of each output's window per spatial axis."""
-        return [self._along(j, start) for j, start in enumerate(self.gathered.windows.start)]
-
-    @property
-    def windows(self) -> list[Array]:
-        """The number of each output's window per spatial axis."""
-        return [self._along(j, np.arange(o)) for j, o in enumerate(self.shape[2:])]
-
-    def _along(self, axis: int, values: Positions) -> Array:
-        axes = len(self.shape) - 2
-        return values.reshape([-1 if j == axis else 1 for j in range(axes)])
+    def axes(self) -> list[Along]:
+        """Where the cells are along each spatial axis."""
+        axes, params = range(len(self.shape) - 2), self.params
+        found = []
+        for j, (start, _, n) in enumerate(self.gathered.windows.axes):
+            along = [-1 if j == axis else 1 for axis in axes]
+            starts, windows = start.reshape(along), np.arange(len(start)).reshape(along)
+            found.append(
+                Along(self.positions[j], starts, windows, -int(start[0]), params.sizes[j], n)
+            )
+        return found
 
     @property
     def taps(self) -> list[Array]:
         """The number of each cell in its window per spatial axis."""
-        axes = zip(self.positions, self.starts, self.gathered.windows.axes, strict=True)
-        return [(p - start) // n for p, start, (_, _, n) in axes]
+        return [along.tap for along in self.axes]
 
     @property
     def planes(self) -> tuple[Array, Array]:
@@ -112,15 +123,8 @@ Plane = Atom[Callable[[ChosenCells], tuple[int, ...]]]
 """What cells are numbered in, in place of the input: words, and sizes per axis."""
 
 
-def _of_axes(words: str, change: Callable[..., Any]) -> Position:
-    """Return `change(position, begin pad, start of the window, its number, size)` per axis."""
-
-    def of(cells: ChosenCells) -> list[Any]:
-        sizes = cells.params.sizes
-        axes = zip(cells.positions, cells.begins, cells.starts, cells.windows, sizes, strict=True)
-        return [change(*axis) for axis in axes]
-
-    return Position(words, of)
+def _of_axes(words: str, change: Callable[[Along], Any]) -> Position:
+    return Position(words, lambda cells: [change(along) for along in cells.axes])
 
 
 def _exchanged(numbers: list[Any]) -> list[Any]:
@@ -157,8 +161,8 @@ def _windows_apart(words: str, distance: Callable[[Params], tuple[int, ...]]) ->
 
     def of(cells: ChosenCells) -> list[Any]:
         params = cells.params
-        axes = zip(cells.positions, cells.windows, params.strides, distance(params), strict=True)
-        return [p + i * (wrong - s) for p, i, s, wrong in axes]
+        axes = zip(cells.axes, params.strides, distance(params), strict=True)
+        return [along.p + along.window * (wrong - s) for along, s, wrong in axes]
 
     said = f"the position as if every stride were {words}"
     return Position(said, of, (has("strides"),))
@@ -187,17 +191,14 @@ def _by_output_sizes(cells: ChosenCells) -> Array:
         number = number // size
     taps.insert(0, number)
     begins = params.pads_begin if params.auto_pad == "explicit" else ()
-    axes = zip(cells.windows, begins or (0,) * len(taps), taps, strict=True)
-    return _row_major([window - begin + tap for window, begin, tap in axes], params.sizes)
+    axes = zip(cells.axes, begins or (0,) * len(taps), taps, strict=True)
+    return _row_major([along.window - begin + tap for along, begin, tap in axes], params.sizes)
 
 
-def _undilated(cells: ChosenCells) -> list[Any]:
+def _undilated(a: Along) -> Any:
     """Count the cells of a window in the input from its first one on, as if they lay together."""
-    axes = zip(cells.positions, cells.starts, cells.gathered.windows.axes, strict=True)
-    return [
-        (first := start + n * np.maximum(0, -(start // n))) + (p - first) // n
-        for p, start, (_, _, n) in axes
-    ]
+    first = a.start + a.n * np.maximum(0, -(a.start // a.n))
+    return first + (a.p - first) // a.n
 
 
 def _last_two_exchanged(cells: ChosenCells) -> Array:
@@ -213,42 +214,38 @@ def _last_two_exchanged(cells: ChosenCells) -> Array:
 def _in_padded_plane(cells: ChosenCells) -> Array:
     """Return numbers in the padded plane, added to those of all cells of the planes before."""
     params = replace(cells.params, sizes=_PADDED_INPUT.of(cells))
-    padded = [p + begin for p, begin in zip(cells.positions, cells.begins, strict=True)]
+    padded = (along.p + along.begin for along in cells.axes)
     places = [0 * cells.batch, 0 * cells.channel, *padded]
     before = cells.at([0 * position for position in cells.positions])
     return before + cells.step.index_of(places, cells.shape, params)
 
 
-_POSITION = _of_axes("the position", lambda p, *_: p)
+_POSITION = _of_axes("the position", lambda a: a.p)
 _POSITIONS: tuple[Position, ...] = (
     _POSITION,
-    _of_axes("the padded position", lambda p, begin, *_: p + begin),
-    _of_axes("the position less the begin pad", lambda p, begin, *_: p - begin),
-    _of_axes("the position in the window", lambda p, _b, start, *_: p - start),
+    _of_axes("the padded position", lambda a: a.p + a.begin),
+    _of_axes("the position less the begin pad", lambda a: a.p - a.begin),
+    _of_axes("the position in the window", lambda a: a.p - a.start),
     _of_axes(
-        "the position in what the window holds of the input",
-        lambda p, _b, start, *_: p - np.maximum(start, 0),
+        "the position in what the window holds of the input", lambda a: a.p - np.maximum(a.start, 0)
     ),
-    _of_axes("the first position of the window", lambda p, _b, s, *_: np.maximum(s, 0) + 0 * p),
-    _of_axes("the number of the window", lambda p, _b, _s, window, _d: window + 0 * p),
-    _of_axes("the position from the end", lambda p, _b, _s, _w, d: d - 1 - p),
-    _of_axes("the position and one", lambda p, *_: p + 1),
-    _of_axes("the position less one", lambda p, *_: p - 1),
+    _of_axes("the first position of the window", lambda a: np.maximum(a.start, 0) + 0 * a.p),
+    _of_axes("the number of the window", lambda a: a.window + 0 * a.p),
+    _of_axes("the position from the end", lambda a: a.d - 1 - a.p),
+    _of_axes("the position and one", lambda a: a.p + 1),
+    _of_axes("the position less one", lambda a: a.p - 1),
     Position("the position in reverse axis order", lambda cells: cells.positions[::-1]),
     Position(
         "the position with the last two axes exchanged", lambda cells: _exchanged(cells.positions)
     ),
-    Position("the number of the cell in its window", lambda cells: cells.taps),
-    Position(
-        "the position without dilations",
-        lambda cells: [start + tap for start, tap in zip(cells.starts, cells.taps, strict=True)],
-    ),
-    Position(
+    _of_axes("the number of the cell in its window", lambda a: a.tap),
+    _of_axes("the position without dilations", lambda a: a.start + a.tap),
+    _of_axes(
         "the position without dilations, counted from the first cell in the input", _undilated
     ),
     _of_axes(
         "the first cell in the input and the distance from the start of the window",
-        lambda p, _b, start, *_: np.maximum(start, 0) + p - start,
+        lambda a: np.maximum(a.start, 0) + a.p - a.start,
     ),
     _windows_apart("1", lambda params: (1,) * len(params.strides)),
     _windows_apart("the kernel size", lambda params: params.kernel),
@@ -360,27 +357,25 @@ def numbered(number: Number) -> StepWrap:
     return instead(further)
 
 
-def _where(index: int, holds: Callable[[Array], Any]) -> StepWrap:
+def _where(index: int, holds: Callable[[Array], Any], right: Any, *given: Any) -> tuple[Array, ...]:
     """Return an index for the maxima of some kind."""
-
-    def change(right: Any, _gathered: Gathered, _divisor: Divisor, first: Array) -> Any:
-        (indices,) = right
-        return (np.where(holds(first), indices.dtype.type(index), indices),)
-
-    return after(change)
+    (indices,), first = right, given[-1]
+    return (np.where(holds(first), indices.dtype.type(index), indices),)
 
 
 def chosen_by(change: Change) -> StepWrap:
     """Choose the cells by changed data; the values stay right."""
+    return before(_chosen_by, change)
 
-    def otherwise(gathered: Gathered, divisor: Divisor, first: Array) -> tuple[Any, ...]:
-        data = change(gathered.data)
-        if not _is_nan(first).any():  # by what is read, a NaN is no maximum
-            data = of_floats(MINUS_INFINITY_IF_NAN.of)(data)
-        gathered = replace(gathered, data=data)
-        return gathered, divisor, maximum_of_cells(gathered, divisor)
 
-    return before(otherwise)
+def _chosen_by(
+    change: Change, gathered: Gathered, divisor: Divisor, first: Array
+) -> tuple[Any, ...]:
+    data = change(gathered.data)
+    if not _is_nan(first).any():  # by what is read, a NaN is no maximum
+        data = of_floats(MINUS_INFINITY_IF_NAN.of)(data)
+    gathered = replace(gathered, data=data)
+    return gathered, divisor, maximum_of_cells(gathered, divisor)
 
 
 def _is_lowest(first: Array) -> Any:
@@ -418,14 +413,13 @@ def every() -> Iterator[Fault]:
     said = "indices made from the position {}"
     yield from faults(said, INDEXED, "further", numbered, _NUMBERED)
     yield from faults("indices are {}", INDEXED, "further", gathering, _ATTRIBUTES)
-    yield from faults("{}", INDEXED, "further", on_further, other_layouts("the indices"))
-    others = other_entries("the indices", "returned")
+    others = chain(other_layouts("the indices"), other_entries("the indices", "returned"))
     yield from faults("{}", INDEXED, "further", on_further, others)
     ones = (Atom[Change]("one less", lambda a: a - 1), Atom[Change]("one more", lambda a: a + 1))
     yield from faults("indices are {}", INDEXED, "further", on_further, ones)
     for index in (-1, 0):
         said = f"the index {index} where the maximum is {{}}"
-        yield from faults(said, INDEXED, "further", partial(_where, index), _KINDS)
+        yield from faults(said, INDEXED, "further", partial(after, _where, index), _KINDS)
     said = "cells are {} where their index is chosen"
     yield from faults(said, INDEXED, "further", lambda of: chosen_by(of_floats(of)), NUMBERS)
     kinds = ("int8", "uint8", "int16", "uint16", "int32")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -18,22 +19,18 @@ Order = Callable[[int], Sequence[int]]
 """Another order of the axes of an array, from how many these are."""
 
 
-def _swapped(one: int, other: int, dimensions: int = 0) -> Order:
+def _swapped(one: int, other: int, least: int, ndim: int) -> Sequence[int]:
     """Exchange two axes of data of so many dimensions at least."""
-
-    def axes(ndim: int) -> Sequence[int]:
-        order = [*range(ndim)]
-        if ndim >= dimensions:
-            order[one], order[other] = order[other], order[one]
-        return order
-
-    return axes
+    order = [*range(ndim)]
+    if ndim >= least:
+        order[one], order[other] = order[other], order[one]
+    return order
 
 
 _ORDERS: tuple[Atom[Order], ...] = (
-    Atom("the last two axes", _swapped(-1, -2, 4)),
-    Atom("the first and the last axis", _swapped(2, -1, 5)),
-    Atom("batches and channels", _swapped(0, 1)),
+    Atom("the last two axes", partial(_swapped, -1, -2, 4)),
+    Atom("the first and the last axis", partial(_swapped, 2, -1, 5)),
+    Atom("batches and channels", partial(_swapped, 0, 1, 0)),
     Atom("channels and the spatial axes", lambda n: (0, *range(2, n), 1)),
 )
 _SHAPES: tuple[Atom[Change], ...] = (
@@ -47,6 +44,8 @@ _SHAPES: tuple[Atom[Change], ...] = (
 
 _BLOCKS = (4, 8, 16)
 """Channels of a block."""
+_TO_LAST, _FROM_LAST = (2, -1), (-1, 2)
+"""Where the axis of these is, and where it goes."""
 
 
 def _ordered(order: Order) -> Change:
@@ -59,29 +58,20 @@ def _stored(order: Order) -> Change:
     return lambda array: np.ascontiguousarray(_ordered(order)(array)).reshape(array.shape)
 
 
-def _read(order: Order) -> Change:
+def _read(order: Order, array: Array) -> Array:
     """Return an array from memory that is taken to have its axes in another order."""
-
-    def change(array: Array) -> Array:
-        axes = order(array.ndim)
-        return array.reshape([array.shape[axis] for axis in axes]).transpose(np.argsort(axes))
-
-    return change
+    axes = order(array.ndim)
+    return array.reshape([array.shape[axis] for axis in axes]).transpose(np.argsort(axes))
 
 
-def _in_blocks(channels: int, *, read: bool = False) -> Change:
-    """Return memory in which blocks of channels come last, or what is `read` from such memory."""
-    lying, wanted = (-1, 2) if read else (2, -1)
-
-    def change(array: Array) -> Array:
-        if array.ndim < 3 or array.shape[1] % channels:
-            return array
-        shape = [array.shape[0], array.shape[1] // channels, *array.shape[2:]]
-        shape.insert(lying % (len(shape) + 1), channels)
-        blocks = np.moveaxis(array.reshape(shape), lying, wanted)
-        return np.ascontiguousarray(blocks).reshape(array.shape)
-
-    return change
+def _in_blocks(channels: int, lying: int, wanted: int, array: Array) -> Array:
+    """Return memory in which the channels of a block are another axis than where they lie."""
+    if array.ndim < 3 or array.shape[1] % channels:
+        return array
+    shape = [array.shape[0], array.shape[1] // channels, *array.shape[2:]]
+    shape.insert(lying % (len(shape) + 1), channels)
+    blocks = np.moveaxis(array.reshape(shape), lying, wanted)
+    return np.ascontiguousarray(blocks).reshape(array.shape)
 
 
 def transposed_if_square(array: Array) -> Array:
@@ -105,7 +95,7 @@ def other_layouts(what: str) -> Iterator[Atom[Change]]:
         yield Atom(f"{said}, and its shape is right", _stored(order.of))
     for channels in _BLOCKS:
         said = f"{what} laid out in blocks of {channels} channels, which come last"
-        yield Atom(said, _in_blocks(channels))
+        yield Atom(said, partial(_in_blocks, channels, *_TO_LAST))
     for shape in _SHAPES:
         yield Atom(shape.words.format(what), shape.of)
 
@@ -113,11 +103,13 @@ def other_layouts(what: str) -> Iterator[Atom[Change]]:
 def _of_data() -> Iterator[Atom[Change]]:
     for order in _ORDERS:
         yield Atom(f"the data are laid out with {order.words} exchanged", _stored(order.of))
-        yield Atom(f"the data are read with {order.words} exchanged in memory", _read(order.of))
+        yield Atom(
+            f"the data are read with {order.words} exchanged in memory", partial(_read, order.of)
+        )
     for channels in _BLOCKS:
         said = f"in blocks of {channels} channels, which come last"
-        yield Atom(f"the data are laid out {said}", _in_blocks(channels))
-        yield Atom(f"the data are read {said}", _in_blocks(channels, read=True))
+        yield Atom(f"the data are laid out {said}", partial(_in_blocks, channels, *_TO_LAST))
+        yield Atom(f"the data are read {said}", partial(_in_blocks, channels, *_FROM_LAST))
 
 
 def _of_types() -> Iterator[Atom[Change]]:

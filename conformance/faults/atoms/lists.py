@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import chain, combinations, permutations, product
 from typing import Any, NamedTuple
 
@@ -35,7 +36,7 @@ from conformance.operators import windows as axis
 from conformance.operators.needs import AVERAGES, Needs, all_of
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, Windows, pads_for
-from conformance.operators.wraps import StepWrap, after, before, instead
+from conformance.operators.wraps import after, before, instead
 from conformance.vector import Array
 
 Numbers = tuple[int, ...]
@@ -162,10 +163,7 @@ _OF_AXES = (
     whole("the largest", lambda v: (max(v),) * len(v)),
     whole("the smallest", lambda v: (min(v),) * len(v)),
 )
-_OF_THREE_AXES = (
-    _on_axis(FIRST_OF_THREE, _OF_NEXT),
-    *_on_one_axis(_OF_AXES, [SECOND_OF_THREE]),
-)
+_OF_THREE_AXES = (_on_axis(FIRST_OF_THREE, _OF_NEXT), *_on_one_axis(_OF_AXES, [SECOND_OF_THREE]))
 ZERO, _ONE = number(0), number(1)
 OF_NUMBERS = (
     ZERO,
@@ -179,9 +177,7 @@ OF_NUMBERS = (
     each("rounded up to an even number", lambda n: axis.ceil_div(n, 2) * 2),
 )
 _OTHER_END = Misreading(
-    "that at the other end",
-    lambda lists, name: lists[PADS[name == "pads_begin"]],
-    PADS,
+    "that at the other end", lambda lists, name: lists[PADS[name == "pads_begin"]], PADS
 )
 LARGER_PAD = computed("the larger one", max, *PADS)
 _OF_BOTH_PADS = (
@@ -271,28 +267,20 @@ _FORMULAS = tuple(
 # Changes of lists --------------------------------------------------------------------------------
 
 
-def _reads(atoms: Mapping[str, Misreading]) -> Change:
+def _read(atoms: Mapping[str, Misreading], lists: Lists) -> Lists:
     """Read some lists as atoms say."""
-
-    def change(lists: Lists) -> Lists:
-        if not lists.keys() >= atoms.keys():
-            return lists
-        return {**lists, **{name: atom.of(lists, name) for name, atom in atoms.items()}}
-
-    return change
+    if not lists.keys() >= atoms.keys():
+        return lists
+    return {**lists, **{name: atom.of(lists, name) for name, atom in atoms.items()}}
 
 
-def _reordered(order: Callable[[Numbers], Numbers]) -> Change:
+def _reordered(order: Callable[[Numbers], Numbers], lists: Lists) -> Lists:
     """Read the list of pads in another order."""
-
-    def change(lists: Lists) -> Lists:
-        if not lists.keys() >= {*PADS}:
-            return lists
-        numbers = order((*lists["pads_begin"], *lists["pads_end"]))
-        half = len(numbers) // 2
-        return {**lists, "pads_begin": numbers[:half], "pads_end": numbers[half:]}
-
-    return change
+    if not lists.keys() >= {*PADS}:
+        return lists
+    numbers = order((*lists["pads_begin"], *lists["pads_end"]))
+    half = len(numbers) // 2
+    return {**lists, "pads_begin": numbers[:half], "pads_end": numbers[half:]}
 
 
 # Places ------------------------------------------------------------------------------------------
@@ -320,64 +308,58 @@ def _with(params: Params, lists: Lists) -> Params:
     return replace(params, **fields)
 
 
-def _before(change: Change) -> StepWrap:
+def _given(change: Change, params: Params, *others: Any) -> tuple[Any, ...]:
     """Give a step other lists."""
-
-    def other(params: Params, *others: Any) -> tuple[Any, ...]:
-        lists = change(_lists(params, *others))
-        others = (_pads(lists), *others[1:]) if others and others[0] else others
-        return (_with(params, lists), *others)
-
-    return before(other)
+    lists = change(_lists(params, *others))
+    others = (_pads(lists), *others[1:]) if others and others[0] else others
+    return (_with(params, lists), *others)
 
 
-def _resolved(change: Change) -> StepWrap:
+def _resolved(change: Change, params: Params, _given: Params) -> Params:
     """Change the lists for every step."""
-    return after(lambda params, _given: _with(params, change(_lists(params))))
+    return _with(params, change(_lists(params)))
 
 
-def _padded(change: Change) -> StepWrap:
+def _padded(change: Change, pads: Pads, params: Params) -> Pads:
     """Change the pads that are found, those of same_* too."""
-    return after(lambda pads, params: _pads(change(_lists(params, pads))))
+    return _pads(change(_lists(params, pads)))
 
 
-def _counted(change: Change) -> StepWrap:
+def _counted(change: Change, extent: Extent, params: Params, pads: Pads) -> Extent:
     """Change the output size that is found."""
-
-    def changed(extent: Extent, params: Params, pads: Pads) -> Extent:
-        found = {"extent": extent}
-        if params.kernel:
-            found["slack"] = steps.slacks(params, pads)
-        return change({**_lists(params, pads), **found})["extent"]
-
-    return after(changed)
+    found = {"extent": extent}
+    if params.kernel:
+        found["slack"] = steps.slacks(params, pads)
+    return change({**_lists(params, pads), **found})["extent"]
 
 
-def _of_same(made: Callable[[Params, Lists], Pads]) -> Callable[[Change], StepWrap]:
+def _of_same(
+    made: Callable[[Params, Lists], Pads], change: Change, pads: Pads, params: Params
+) -> Pads:
     """Make the pads of same_* from changed lists."""
-
-    def wrong(pads: Pads, params: Params, change: Change) -> Pads:
-        if not params.same:
-            return pads
-        found = {
-            "wanted": steps.same_extent(params),
-            "total": tuple(map(sum, pads)),
-            "spans": params.spans,
-        }
-        return made(params, change({**_lists(params), **found}))
-
-    return lambda change: after(lambda pads, params: wrong(pads, params, change))
+    if not params.same:
+        return pads
+    found = {
+        "wanted": steps.same_extent(params),
+        "total": tuple(map(sum, pads)),
+        "spans": params.spans,
+    }
+    return made(params, change({**_lists(params), **found}))
 
 
-def _begun(change: Change) -> StepWrap:
+def _begun(change: Change, params: Params, pads: Pads, extent: Extent) -> tuple[Any, ...]:
     """Begin windows of the right number after padding of same_* that is made from changed lists."""
+    if params.same:
+        pads = pads_for(_with(params, change(_lists(params))), steps.same_extent(params))
+    return params, pads, extent
 
-    def other(params: Params, pads: Pads, extent: Extent) -> tuple[Any, ...]:
-        if params.same:
-            pads = pads_for(_with(params, change(_lists(params))), steps.same_extent(params))
-        return params, pads, extent
 
-    return before(other)
+def _for_wanted(params: Params, lists: Lists) -> Pads:
+    return pads_for(params, lists["wanted"])
+
+
+def _as_found(_params: Params, lists: Lists) -> Pads:
+    return _pads(lists)
 
 
 def _split(params: Params, lists: Lists) -> Pads:
@@ -385,91 +367,80 @@ def _split(params: Params, lists: Lists) -> Pads:
     return tuple(axis.split(total, larger_at_end=upper) for total in lists["total"])
 
 
-def _clipped(change: Change) -> StepWrap:
+def _clipped(
+    change: Change, right: Callable[..., Gathered], data: Array, params: Params, windows: Windows
+) -> Gathered:
     """Clip windows to inputs of other sizes."""
-
-    def wrong(right: Callable[..., Gathered], data: Array, params: Params, w: Windows) -> Gathered:
-        sizes = change(_lists(params))["sizes"]
-        clipped = reading_other_cells(lambda cells, _d, _p, j: [c for c in cells if c < sizes[j]])
-        gathered: Gathered = clipped(right)(data, params, w)
-        return gathered
-
-    return instead(wrong)
+    sizes = change(_lists(params))["sizes"]
+    clipped = reading_other_cells(lambda cells, _d, _p, j: [c for c in cells if c < sizes[j]])
+    gathered: Gathered = clipped(right)(data, params, windows)
+    return gathered
 
 
-def _laid_out(change: Change) -> StepWrap:
+def _laid_out(
+    change: Change, right: Callable[..., Divisor], params: Params, pads: Pads, windows: Windows
+) -> Divisor:
     """Divide by the cells of windows that other lists make."""
-
-    def wrong(right: Callable[..., Divisor], params: Params, pads: Pads, w: Windows) -> Divisor:
-        if not params.kernel:
-            return right(params, pads, w)
-        lists = change(_lists(params, pads))
-        params, pads = _with(params, lists), _pads(lists)
-        return right(params, pads, steps.slide(params, pads, tuple(map(len, w.start))))
-
-    return instead(wrong)
+    if not params.kernel:
+        return right(params, pads, windows)
+    lists = change(_lists(params, pads))
+    params, pads = _with(params, lists), _pads(lists)
+    return right(params, pads, steps.slide(params, pads, tuple(map(len, windows.start))))
 
 
-def _read_there(change: Change) -> StepWrap:
+def _read_there(
+    change: Change, data: Array, params: Params, windows: Windows
+) -> tuple[Array, Params, Windows]:
     """Read the cells of windows that other lists make."""
-
-    def other(data: Array, params: Params, windows: Windows) -> tuple[Array, Params, Windows]:
-        if params.kernel:
-            lists = change(_lists(params, steps.resolve_pads(params)))
-            count = tuple(map(len, windows.start))
-            windows = steps.slide(_with(params, lists), _pads(lists), count)
-        return data, params, windows
-
-    return before(other)
+    if params.kernel:
+        lists = change(_lists(params, steps.resolve_pads(params)))
+        count = tuple(map(len, windows.start))
+        windows = steps.slide(_with(params, lists), _pads(lists), count)
+    return data, params, windows
 
 
-def _dilated(change: Change) -> StepWrap:
+def _dilated(change: Change, one: Any, another: Any, windows: Windows) -> tuple[Any, ...]:
     """Give a step windows of other dilations, from the same first to the same last cell."""
-
-    def other(one: Any, another: Any, windows: Windows) -> tuple[Any, ...]:
-        if not windows.dilations:
-            return one, another, windows
-        params = one if isinstance(one, Params) else another
-        changed = change({**_lists(params), "dilations": windows.dilations})["dilations"]
-        return one, another, replace(windows, dilations=changed)
-
-    return before(other)
+    if not windows.dilations:
+        return one, another, windows
+    params = one if isinstance(one, Params) else another
+    changed = change({**_lists(params), "dilations": windows.dilations})["dilations"]
+    return one, another, replace(windows, dilations=changed)
 
 
 _ATTRIBUTES = ("kernel", "strides", *PADS)
 _DILATED = (*_ATTRIBUTES, "dilations")
-EVERYWHERE = Place("{}", EVERY, "resolve", _resolved)
-_IN_PADS = Place("{}, for the padding of same_* alone", AUTO_PADDED, "pads", _before)
-_IN_BEGIN = Place("{}, for where windows of same_* begin alone", AUTO_PADDED, "windows", _begun)
-_WANTED = Place(
-    "{}", AUTO_PADDED, "pads", _of_same(lambda params, lists: pads_for(params, lists["wanted"]))
-)
-TOTAL = Place("{}", AUTO_PADDED, "pads", _of_same(_split))
-OF_SAME = Place("{}, those of same_*", AUTO_PADDED, "pads", _of_same(lambda _, lists: _pads(lists)))
-_PADDED_WITH = Place("{}, that of same_* too", EVERY, "pads", _padded)
-IN_EXTENT = Place("{}, for the output size alone", WINDOWED, "extent", _before)
-EXTENT = Place("{}", EVERY, "extent", _counted)
-IN_WINDOWS = Place("{}, for the place of windows alone", EVERY, "windows", _before)
-_CLIPPED = Place("{}, where windows are clipped", EVERY, "gather", _clipped)
-_IN_DIVISOR = Place("{}, for what counts in the divisor alone", AVERAGES, "divide", _before)
-_OF_DIVISOR = Place("{}, for the divisor alone", AVERAGES, "divide", _laid_out)
+_GIVEN = partial(before, _given)
+_DILATIONS = partial(before, _dilated)
+EVERYWHERE = Place("{}", EVERY, "resolve", partial(after, _resolved))
+_IN_PADS = Place("{}, for the padding of same_* alone", AUTO_PADDED, "pads", _GIVEN)
+_BEGUN = partial(before, _begun)
+_IN_BEGIN = Place("{}, for where windows of same_* begin alone", AUTO_PADDED, "windows", _BEGUN)
+TOTAL = Place("{}", AUTO_PADDED, "pads", partial(after, _of_same, _split))
+OF_SAME = Place("{}, those of same_*", AUTO_PADDED, "pads", partial(after, _of_same, _as_found))
+IN_EXTENT = Place("{}, for the output size alone", WINDOWED, "extent", _GIVEN)
+EXTENT = Place("{}", EVERY, "extent", partial(after, _counted))
+IN_WINDOWS = Place("{}, for the place of windows alone", EVERY, "windows", _GIVEN)
+_IN_DIVISOR = Place("{}, for what counts in the divisor alone", AVERAGES, "divide", _GIVEN)
 # Where nothing is divided, windows in another place are all that this is.
-_READ_THERE = Place("{}, for where cells are read alone", AVERAGES, "gather", _read_there)
-_CELLS_READ = Place("{}, for the cells that are read alone", EVERY, "gather", _dilated)
-_CELLS_COUNTED = Place("{}, for the cells that count alone", AVERAGES, "divide", _dilated)
+_READ_THERE = Place(
+    "{}, for where cells are read alone", AVERAGES, "gather", partial(before, _read_there)
+)
+_CELLS_READ = Place("{}, for the cells that are read alone", EVERY, "gather", _DILATIONS)
+_CELLS_COUNTED = Place("{}, for the cells that count alone", AVERAGES, "divide", _DILATIONS)
 _PLACES: Mapping[Place[Change], tuple[str, ...]] = {
     EVERYWHERE: (*_DILATED, "sizes", "output", "fixed_output"),
     _IN_PADS: ("kernel", "strides", "dilations", "sizes"),
     _IN_BEGIN: ("kernel", "strides", "dilations", "sizes"),
-    _WANTED: ("wanted",),
+    Place("{}", AUTO_PADDED, "pads", partial(after, _of_same, _for_wanted)): ("wanted",),
     TOTAL: ("total",),
-    _PADDED_WITH: PADS,
+    Place("{}, that of same_* too", EVERY, "pads", partial(after, _padded)): PADS,
     IN_EXTENT: (*_DILATED, "sizes"),
     EXTENT: ("extent",),
     IN_WINDOWS: ("kernel", "strides", "dilations", "pads_begin", "sizes"),
-    _CLIPPED: ("sizes",),
+    Place("{}, where windows are clipped", EVERY, "gather", partial(instead, _clipped)): ("sizes",),
     _IN_DIVISOR: (*PADS, "sizes"),
-    _OF_DIVISOR: _DILATED,
+    Place("{}, for the divisor alone", AVERAGES, "divide", partial(instead, _laid_out)): _DILATED,
     _READ_THERE: ("kernel", "strides", "dilations", "pads_begin"),
 }
 """Where lists may be misread, and which."""
@@ -494,7 +465,7 @@ def read(place: Place[Change] = EVERYWHERE, **atoms: Misreading) -> Fault:
             # Those that are found need not be those of attributes.
             found = read in PADS and place is not EVERYWHERE
             needs = all_of(needs, WINDOWED if found else LISTS[read].needs)
-    return place.fault(Atom(f"every {said}", _reads(changed), needs))
+    return place.fault(Atom(f"every {said}", partial(_read, changed), needs))
 
 
 def _each_of(name: str) -> tuple[str, ...]:
@@ -531,7 +502,7 @@ def _of_place(place: Place[Change], lists: tuple[str, ...]) -> Iterator[Fault]:
         needs = PADDED if place is EVERYWHERE else WINDOWED
         for order in _ORDERS_OF_PADS:
             said = f"the list of pads taken as {order.words}"
-            yield place.fault(Atom(said, _reordered(order.of), needs))
+            yield place.fault(Atom(said, partial(_reordered, order.of), needs))
 
 
 def _atoms(name: str, others: tuple[str, ...]) -> Iterator[Misreading]:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
 
 import numpy as np
 
 from conformance.dtypes import dtype_of, name_of
 from conformance.faults.atoms import lists
-from conformance.faults.atoms.atom import Atom, faults
+from conformance.faults.atoms.atom import Atom
 from conformance.faults.atoms.gradients import type_of, with_terms
 from conformance.faults.atoms.window_cells import Taps, computed
-from conformance.faults.atoms.windows import EVERY_AXIS, FIRST_AXIS, LAST_AXIS, Axes
+from conformance.faults.atoms.windows import EVERY_AXIS, FIRST_AXIS, LAST_AXIS
 from conformance.faults.concerns import NORMS
 from conformance.faults.fault import IN_GRADIENT, Fault
-from conformance.faults.wraps import resolving
 from conformance.operators import pipeline as steps
 from conformance.operators.needs import GRADIENTS_OF_NORMS
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered
-from conformance.operators.wraps import StepWrap, after
+from conformance.operators.wraps import after
 from conformance.reference.gradient import Shares
 from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
@@ -67,21 +66,16 @@ def _inside_padded(gathered: Gathered) -> Sequence[Divisor]:
     return steps.counted(replace(params, include_pad=True), pads, gathered.windows)
 
 
-def _of_whole_windows(counts: Counts, axes: Axes) -> Weight:
+def _of_whole_windows(counts: Counts, axes: slice, gathered: Gathered) -> Array:
     """Return by how much more cells windows have than those that count, along some axes."""
-
-    def weight(gathered: Gathered) -> Array:
-        along = zip(gathered.windows.lengths, counts(gathered), strict=True)
-        factors = [length / np.maximum(count, 1) for length, count in along]
-        chosen = range(len(factors))[axes.of]
-        kept = [f if i in chosen else np.ones_like(f) for i, f in enumerate(factors)]
-        return reduce(np.multiply.outer, kept)
-
-    return weight
+    along = zip(gathered.windows.lengths, counts(gathered), strict=True)
+    factors = [length / np.maximum(count, 1) for length, count in along]
+    chosen = range(len(factors))[axes]
+    kept = [f if i in chosen else np.ones_like(f) for i, f in enumerate(factors)]
+    return reduce(np.multiply.outer, kept)
 
 
 def _of(words: str, change: Callable[[Array, Gathered], Array]) -> Root:
-    """Take the p-th root of changed sums."""
     return Root(words, lambda sums, p, given: _root(change(sums, given), p, given))
 
 
@@ -92,7 +86,6 @@ def _weighted(weight: Atom[Weight]) -> Root:
 
 
 def _plus(epsilon: float) -> Root:
-    """Add a number to sums."""
     return _of(f"the p-th root of {{}} and {epsilon:g}", lambda sums, _: sums + epsilon)
 
 
@@ -100,9 +93,9 @@ _WEIGHTS: tuple[Atom[Weight], ...] = (
     Atom("over the cells of the input", lambda given: 1.0 / _cells_in_input(given)),
     Atom("over all cells of the window", lambda given: 1.0 / _cells(given)),
     *(
-        Atom(
+        Atom[Weight](
             f"over the cells of the {what} times all cells of the window{axes.words}",
-            _of_whole_windows(counts, axes),
+            partial(_of_whole_windows, counts, axes.of),
         )
         for what, counts in (("input", _inside), ("padded input", _inside_padded))
         for axes in (EVERY_AXIS, FIRST_AXIS, LAST_AXIS)
@@ -134,9 +127,7 @@ _ROOTS: tuple[Root, ...] = (
     *map(_weighted, _WEIGHTS),
     _of(
         "the p-th root of {} and 1 for each cell beyond the input",
-        lambda sums, given: (
-            sums + _cells(given) - steps.outer(given.windows.inside(given.params.sizes))
-        ),
+        lambda sums, given: sums + _cells(given) - steps.outer(_inside(given)),
     ),
     Root(
         "the p-th root of {}, divided by the cells of the input",
@@ -167,25 +158,16 @@ def _kept_in(kind: str, taps: Taps) -> Doubles:
     return _root(widen(sums), p, taps.gathered)
 
 
-def _with_exponent(of: Callable[..., tuple[int, ...]]) -> StepWrap:
-    """Read another exponent, for every step."""
-
-    def change(params: Params) -> Params:
-        (exponent,) = of({"exponent": (params.exponent,)}, "exponent")
-        return replace(params, exponent=exponent)
-
-    return resolving(change)
+def _with_exponent(of: Callable[..., tuple[int, ...]], params: Params, _given: Params) -> Params:
+    (exponent,) = of({"exponent": (params.exponent,)}, "exponent")
+    return replace(params, exponent=exponent)
 
 
-def _gradient_of(weight: Weight) -> StepWrap:
+def _gradient_of(weight: Weight, shares: Shares, gathered: Gathered) -> Shares:
     """Take the gradients of norms whose sums have a weight."""
-
-    def change(shares: Shares, gathered: Gathered) -> Shares:
-        factors = weight(gathered) ** (1.0 / gathered.params.exponent)
-        values = widen(shares.values) * factors.ravel()[shares.windows]
-        return replace(shares, values=narrow(values, type_of(shares)))
-
-    return with_terms(change)
+    factors = weight(gathered) ** (1.0 / gathered.params.exponent)
+    values = widen(shares.values) * factors.ravel()[shares.windows]
+    return replace(shares, values=narrow(values, type_of(shares)))
 
 
 def _times_powers(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
@@ -202,14 +184,16 @@ def _times_powers(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
 def every() -> Iterator[Fault]:
     """Yield other exponents, what norms add, and what is made of the sum."""
     for exponent in _EXPONENTS:
-        wrap = _with_exponent(exponent.of)
-        yield Fault(f"p taken as {exponent.words}", NORMS, {"resolve": wrap})
+        resolve = after(_with_exponent, exponent.of)
+        yield Fault(f"p taken as {exponent.words}", NORMS, {"resolve": resolve})
     for power, root in product(_POWERS, _ROOTS):
         if (power, root) != (_MAGNITUDES, _ROOT):
             said = root.words.format(f"the sum of {power.words}")
             yield Fault(f"norms are {said}", NORMS, {"reduce": computed(_norm, power, root)})
     said = f"{IN_GRADIENT.words}norms are {_ROOT.words.format(f'the sum of {_MAGNITUDES.words}')}"
-    yield from faults(f"{said} {{}}", GRADIENTS_OF_NORMS, "reduce", _gradient_of, _WEIGHTS)
+    for weight in _WEIGHTS:
+        wrap = with_terms(partial(_gradient_of, weight.of))
+        yield Fault(f"{said} {weight.words}", GRADIENTS_OF_NORMS, {"reduce": wrap})
     said = "what a cell gets is multiplied by p times its power, NaN if that is not finite"
     yield Fault(said, GRADIENTS_OF_NORMS, {"reduce": after(_times_powers)})
     for kind in ("float16", "bfloat16", "float32"):

@@ -173,17 +173,13 @@ NUMBERS: tuple[Number, ...] = (
 # Integers ----------------------------------------------------------------------------------------
 
 
-def _through_clamped(kind: str) -> Integer:
-    """Convert to a floating-point type, to its largest number in the range at most, and back."""
-
-    def of(array: Array) -> Array:
-        most = np.array(np.iinfo(array.dtype).max, kind)
-        if int(most) > np.iinfo(array.dtype).max:
-            most = np.nextafter(most, np.zeros((), kind))
-        clamped: Array = np.minimum(array.astype(kind), most).astype(array.dtype)
-        return clamped
-
-    return Integer(f"converted to {kind}, its largest that fits at most, and back", of)
+def _through_clamped_float32(array: Array) -> Array:
+    """Convert to float32, to its largest number in the range at most, and back."""
+    most = np.array(np.iinfo(array.dtype).max, np.float32)
+    if int(most) > np.iinfo(array.dtype).max:
+        most = np.nextafter(most, np.float32(0))
+    clamped: Array = np.minimum(array.astype(np.float32), most).astype(array.dtype)
+    return clamped
 
 
 def _through_clipped(kind: str) -> Integer:
@@ -197,12 +193,9 @@ def _through_clipped(kind: str) -> Integer:
     return Integer(f"converted to {kind} and back, the largest at most", of)
 
 
-def _kept(words: str, least: float, most: float) -> Integer:
-    def of(array: Array) -> Array:
-        ends = np.iinfo(array.dtype)
-        return np.clip(array, max(int(least), ends.min), min(int(most), ends.max))
-
-    return Integer(words, of)
+def _within(array: Array, least: float, most: float) -> Array:
+    ends = np.iinfo(array.dtype)
+    return np.clip(array, max(int(least), ends.min), min(int(most), ends.max))
 
 
 # The widest first: where it explains all, a narrower one may do so, too, and is not what happens.
@@ -213,15 +206,21 @@ _INTEGERS: tuple[Integer, ...] = (
         lambda kind: lambda array: array.astype(kind).astype(array.dtype),
     ),
     *map(_through_clipped, ("float64", "float32")),
-    _through_clamped("float32"),
+    Integer(
+        "converted to float32, its largest that fits at most, and back", _through_clamped_float32
+    ),
     # Those of a narrower type of the same sign wrap.
     *family(
         "kept in {} bits",
         (32, 16, 8),
         lambda n: lambda array: array.astype(f"{array.dtype.kind}{n // 8}").astype(array.dtype),
     ),
-    *(_kept(f"kept in the range of {kind}", *range_of(kind)) for kind in INTEGERS[:-2]),
-    _kept("kept from -127 to 127", -127, 127),
+    *family(
+        "kept in the range of {}",
+        INTEGERS[:-2],
+        lambda kind: lambda array: _within(array, *range_of(kind)),
+    ),
+    Integer("kept from -127 to 127", lambda array: _within(array, -127, 127)),
     Integer("0 where they are negative", lambda array: np.maximum(array, 0)),
     Integer("without their sign", np.abs),
 )
@@ -284,7 +283,6 @@ def _loaded(summary: str, change: Change) -> Fault:
 
 
 def _sums(change: _Of, taps: Taps) -> Doubles:
-    """Divide changed sums."""
     return taps.divided(change(taps.sums, taps.fmt))
 
 
@@ -307,7 +305,6 @@ def _times_reciprocals(change: _Of, taps: Taps) -> Doubles:
 
 
 def _over_more(more: float, taps: Taps) -> Doubles:
-    """Divide sums by so much more."""
     return np.where(taps.divisor > 0, taps.sums / (taps.divisor + more), np.nan)
 
 
@@ -323,25 +320,20 @@ def _cut_off_results(taps: Taps) -> Doubles:
 
 # Faults ------------------------------------------------------------------------------------------
 
+
+def _on_the_way(summary: str, compute: Callable[[_Of, Taps], Doubles]) -> Place[_Of]:
+    return Place(summary, AVERAGES, "reduce", partial(computed, compute))
+
+
 _ANYWHERE: tuple[Place[_Of], ...] = (
     Place("results are {}", EVERY, "reduce", lambda of: OnOutputs(of_floats(of))),
     Place("cells are {}", EVERY, "reduce", lambda of: on_cells(of_floats(of))),
-    Place("sums are {} before the division", AVERAGES, "reduce", partial(computed, _sums)),
-    Place("running sums are {}", AVERAGES, "reduce", partial(computed, _running_sums)),
+    _on_the_way("sums are {} before the division", _sums),
+    _on_the_way("running sums are {}", _running_sums),
 )
-_IN_AVERAGES: tuple[Place[_Of], ...] = (
-    Place(
-        "cells, running sums and averages are {}",
-        AVERAGES,
-        "reduce",
-        partial(computed, _averages),
-    ),
-    Place(
-        "sums are multiplied by reciprocals {}",
-        AVERAGES,
-        "reduce",
-        partial(computed, _times_reciprocals),
-    ),
+_IN_AVERAGES = (
+    _on_the_way("cells, running sums and averages are {}", _averages),
+    _on_the_way("sums are multiplied by reciprocals {}", _times_reciprocals),
 )
 _OF_INTEGERS: tuple[Place[Change], ...] = (
     Place(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -13,15 +13,7 @@ import numpy as np
 
 from conformance.dtypes import HALVES, dtype_of, name_of
 from conformance.faults.atoms.atom import Atom, family, faults
-from conformance.faults.atoms.entries import (
-    BATCH,
-    CHANNEL,
-    COLUMN,
-    PLANE,
-    ROW,
-    Mask,
-    some_outputs,
-)
+from conformance.faults.atoms.entries import BATCH, CHANNEL, COLUMN, PLANE, ROW, Mask, some_outputs
 from conformance.faults.atoms.indices import ChosenCells, numbered
 from conformance.faults.atoms.numbers import MINUS_INFINITY_IF_NAN, is_float, of_floats
 from conformance.faults.atoms.window_cells import (
@@ -56,10 +48,7 @@ def unless_smaller(a: Doubles, b: Doubles) -> Any:
 
 _COMPARISONS: tuple[Atom[Comparison], ...] = (
     Atom("a cell takes the place of the one before unless that is larger", unless_smaller),
-    Atom(
-        "a cell takes the place of the first only if it is larger",
-        lambda a, b: b > a,
-    ),
+    Atom("a cell takes the place of the first only if it is larger", lambda a, b: b > a),
     Atom(
         "a cell takes the place of another only if its magnitude is larger",
         lambda a, b: np.abs(b) > np.abs(a),
@@ -82,44 +71,36 @@ def first_of(windows: WindowCells, if_empty: Any = -np.inf) -> Doubles:
     return np.where(windows.is_cell.any(-1), windows.cells[..., 0], if_empty)
 
 
-def _numbers_of_kept(comparison: Comparison) -> StepWrap:
-    """Return the indices of the cells that are kept where cells are folded in order."""
-
-    def number(cells: ChosenCells) -> Array:
-        gathered = cells.gathered
-        if not is_float(gathered.data) or not is_small(gathered):
-            return cells.at(cells.positions)
-        plane = gathered.data.shape[2:]
-        counted = np.arange(prod(plane)).reshape(1, 1, *plane)
-        windows, numbers = in_doubles(gathered), cells_of(counted, gathered.lo, gathered.hi).cells
-        kept, number_kept = first_of(windows), numbers[..., 0]
-        for tap in range(windows.cells.shape[2]):
-            cell = windows.cells[:, :, tap]
-            takes = windows.is_cell[:, tap] & comparison(kept, cell)
-            kept = np.where(takes, cell, kept)
-            number_kept = np.where(takes, numbers[..., tap], number_kept)
-        kept_at = positions_of(number_kept.reshape(windows.shape), plane)
-        axes = zip(gathered.positions, kept_at, strict=True)
-        return cells.at([at[places] for at, places in axes])
-
-    return numbered(number)
+def _numbers_of_kept(comparison: Comparison, cells: ChosenCells) -> Array:
+    """Return the numbers of the cells that are kept where cells are folded in order."""
+    gathered = cells.gathered
+    if not is_float(gathered.data) or not is_small(gathered):
+        return cells.at(cells.positions)
+    plane = gathered.data.shape[2:]
+    counted = np.arange(prod(plane)).reshape(1, 1, *plane)
+    windows, numbers = in_doubles(gathered), cells_of(counted, gathered.lo, gathered.hi).cells
+    kept, number_kept = first_of(windows), numbers[..., 0]
+    for tap in range(windows.cells.shape[2]):
+        cell = windows.cells[:, :, tap]
+        takes = windows.is_cell[:, tap] & comparison(kept, cell)
+        kept = np.where(takes, cell, kept)
+        number_kept = np.where(takes, numbers[..., tap], number_kept)
+    kept_at = positions_of(number_kept.reshape(windows.shape), plane)
+    axes = zip(gathered.positions, kept_at, strict=True)
+    return cells.at([at[places] for at, places in axes])
 
 
-def _kept_in_turn(*turns: slice) -> Callable[[Comparison, Taps], Doubles]:
+def _kept_in_turn(turns: Sequence[slice], comparison: Comparison, taps: Taps) -> Doubles:
     """Fold the cells of each window along some axes, and what that gives along the others."""
-
-    def kept(comparison: Comparison, taps: Taps) -> Doubles:
-        data, gathered = widen(taps.gathered.data), taps.gathered
-        for turn in turns:
-            folded = range(len(gathered.lo))[turn]
-            first = [np.arange(length) for length in data.shape[2:]]
-            stop = [cell + 1 for cell in first]
-            for axis in folded:
-                first[axis], stop[axis] = gathered.lo[axis], gathered.hi[axis]
-            data = _from_first(cells_of(data, first, stop), comparison)
-        return data
-
-    return kept
+    data, gathered = widen(taps.gathered.data), taps.gathered
+    for turn in turns:
+        folded = range(len(gathered.lo))[turn]
+        first = [np.arange(length) for length in data.shape[2:]]
+        stop = [cell + 1 for cell in first]
+        for axis in folded:
+            first[axis], stop[axis] = gathered.lo[axis], gathered.hi[axis]
+        data = _from_first(cells_of(data, first, stop), comparison)
+    return data
 
 
 _TURNS = (
@@ -240,7 +221,6 @@ def _weighed(in_sums: int, in_divisors: int, kind: Kind, taps: Taps) -> Doubles:
 
 
 def _norm_of_others(kind: Kind, taps: Taps) -> Doubles:
-    """Return norms without cells of a kind."""
     powers = np.abs(taps.cells) ** taps.gathered.params.exponent
     sums = taps.reduced(np.add, np.where(kind(taps), 0.0, powers), 0.0)
     roots: Doubles = sums ** (1.0 / taps.gathered.params.exponent)
@@ -338,16 +318,12 @@ def _from_first_of_plane(right: Reduce, gathered: Gathered, divisor: Divisor) ->
 # NaN that some maxima ignore ---------------------------------------------------------------------
 
 
-def _ignoring_nan(mask: Mask) -> StepWrap:
+def _ignoring_nan(mask: Mask, right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
     """Ignore NaN at the outputs of a mask alone."""
-
-    def change(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
-        if not is_float(right):
-            return right
-        ignoring = maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
-        return np.where(mask(right.shape), ignoring, right)
-
-    return after(change)
+    if not is_float(right):
+        return right
+    ignoring = maximum_ignoring_nan(gathered.data, gathered.lo, gathered.hi)
+    return np.where(mask(right.shape), ignoring, right)
 
 
 def index_without_nan(right: Any, gathered: Gathered, divisor: Divisor, first: Array) -> Any:
@@ -380,10 +356,11 @@ def every() -> Iterator[Fault]:
     yield from faults("the result is {}", EVERY, "reduce", computed, _REDUCTIONS)
     yield from faults("{}", MAXIMUM, "reduce", partial(computed, _kept), _COMPARISONS)
     for turns in _TURNS:
-        needs, kept = (*MAXIMUM, *SEVERAL_AXES), partial(computed, _kept_in_turn(*turns.of))
+        needs, kept = (*MAXIMUM, *SEVERAL_AXES), partial(computed, _kept_in_turn, turns.of)
         yield from faults(f"{{}}, {turns.words}", needs, "reduce", kept, _COMPARISONS)
     for each in _COMPARISONS:
-        replaces = {"reduce": computed(_kept, each.of), "further": _numbers_of_kept(each.of)}
+        further = numbered(partial(_numbers_of_kept, each.of))
+        replaces = {"reduce": computed(_kept, each.of), "further": further}
         yield Fault(f"{each.words}, for values and indices", INDEXED, replaces)
     kinds = (
         Atom("floating-point numbers are compared as signed integers", {"f": "i"}),
@@ -410,10 +387,11 @@ def every() -> Iterator[Fault]:
 def _of_nan() -> Iterator[Fault]:
     """Yield maxima that ignore some NaN."""
     some_of_all = [*some_outputs(BATCH, CHANNEL, PLANE, ROW, COLUMN)]
-    yield from faults("NaN are ignored in {}", MAXIMUM, "reduce", _ignoring_nan, some_of_all)
+    ignoring = partial(after, _ignoring_nan)
+    yield from faults("NaN are ignored in {}", MAXIMUM, "reduce", ignoring, some_of_all)
     for some in some_of_all:
         said = f"NaN are ignored in {some.words}, for values and indices"
-        replaces = {"reduce": _ignoring_nan(some.of), "further": instead(index_without_nan)}
+        replaces = {"reduce": ignoring(some.of), "further": instead(index_without_nan)}
         yield Fault(said, all_of(INDEXED, some.needs), replaces)
     for place in _PLACES_IN_WINDOWS:
         said, values = f"NaN {place.words} are ignored", computed(_without_nan, place.of)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -307,10 +308,7 @@ _ENDS: tuple[BlockEnd, ...] = (
         "(i + 1) d / o rounded to nearest", lambda i, d, o, _: (2 * (i + 1) * d + o) // (2 * o)
     ),
     BlockEnd("(i + 1) d / o rounded down plus 1", lambda i, d, o, _: (i + 1) * d // o + 1),
-    BlockEnd(
-        "(i + 1) d / o rounded down, one cell after its begin at least",
-        _one_cell_at_least,
-    ),
+    BlockEnd("(i + 1) d / o rounded down, one cell after its begin at least", _one_cell_at_least),
     BlockEnd(
         "(i + 1) d / o rounded down, one cell after its begin at least, of more outputs than cells",
         lambda i, d, o, start: (_one_cell_at_least if o > d else _END.of)(i, d, o, start),
@@ -355,17 +353,13 @@ def _whole_if_alone(windows: Windows, params: Params, *_: Any) -> Windows:
     return Windows(tuple(a for a, _ in ends), tuple(b for _, b in ends))
 
 
-def _ended(end: Callable[..., Any]) -> StepWrap:
-    """Let blocks end elsewhere, for the cells that are read alone."""
-
-    def moved(windows: Windows, params: Params, _pads: Pads) -> Windows:
-        stops = (
-            end(np.arange(len(start), dtype=np.int64), d, len(start), start)
-            for start, d in zip(windows.start, params.sizes, strict=True)
-        )
-        return replace(windows, stop=tuple(map(np.maximum, stops, windows.start)))
-
-    return _read(moved)
+def _ended(end: Callable[..., Any], windows: Windows, params: Params, _pads: Pads) -> Windows:
+    """Let blocks end elsewhere."""
+    stops = (
+        end(np.arange(len(start), dtype=np.int64), d, len(start), start)
+        for start, d in zip(windows.start, params.sizes, strict=True)
+    )
+    return replace(windows, stop=tuple(map(np.maximum, stops, windows.start)))
 
 
 # Faults ------------------------------------------------------------------------------------------
@@ -382,4 +376,4 @@ def every() -> Iterator[Fault]:
             summary = f"block i begins at {begin.words} and ends at {end.words}"
             yield Fault(summary, ADAPTIVE, {"windows": laid_out(begin, end)})
     summary = "block i ends at {}, for the cells that are read alone"
-    yield from faults(summary, ADAPTIVE, "gather", _ended, _ENDS)
+    yield from faults(summary, ADAPTIVE, "gather", lambda end: _read(partial(_ended, end)), _ENDS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import combinations, permutations, product
 from typing import Any
 
@@ -14,8 +15,8 @@ from conformance.faults.wraps import given
 from conformance.operators.attributes import MEANINGS, Role
 from conformance.operators.needs import Needs, has
 from conformance.operators.params import Params
-from conformance.operators.pipeline import resolve_pads
-from conformance.operators.wraps import StepWrap, before, instead
+from conformance.operators.pipeline import Extent, Pads, resolve_pads
+from conformance.operators.wraps import before, instead
 from conformance.text import listed
 
 Change = Callable[[Params], Params]
@@ -25,50 +26,44 @@ _IN_EXTENT = Place("{}, for the output size alone", EVERY, "extent", given)
 _IN_DIVISOR = Place("{}, for the divisor alone", EVERY, "divide", given)
 
 
-def _begun(change: Change) -> StepWrap:
+def _begun(
+    change: Change, params: Params, _pads: Pads, extent: Extent
+) -> tuple[Params, Pads, Extent]:
     """Begin windows after the padding of other parameters; there are as many as before."""
-    return before(lambda params, _, extent: (params, resolve_pads(change(params)), extent))
+    return params, resolve_pads(change(params)), extent
 
 
-_IN_BEGINS = Place("{}, for where windows begin alone", EVERY, "windows", _begun)
+_BEGUN = partial(before, _begun)
+_IN_BEGINS = Place("{}, for where windows begin alone", EVERY, "windows", _BEGUN)
 _PLACES = {
     "auto_pad": (_EVERYWHERE, _IN_EXTENT, _IN_BEGINS),
     "include_pad": (_EVERYWHERE, _IN_DIVISOR),
 }
 
 
-def _pads_of(axis: OneAxis) -> Place[Change]:
-    """Give other parameters to what pads one axis alone."""
+def _pads_of(some: Atom[Callable[[Params, int], bool]]) -> Place[Change]:
+    """Give other parameters to what pads some axes."""
 
-    def wrap(change: Change) -> StepWrap:
-        return instead(lambda right, params: axis.put(right(params), right(change(params))))
+    def pads(change: Change, right: Callable[[Params], Any], params: Params) -> Any:
+        both = enumerate(zip(right(params), right(change(params)), strict=True))
+        return tuple(other if some.of(params, i) else own for i, (own, other) in both)
 
-    return Place(f"{{}} on {axis.words}", axis.needs, "pads", wrap)
+    return Place(f"{{}} on {some.words}", some.needs, "pads", partial(instead, pads))
 
 
-def _pads_where(holds: Atom[Callable[[Params, int], bool]]) -> Place[Change]:
-    """Give other parameters to what pads the axes for which something holds."""
-
-    def wrap(change: Change) -> StepWrap:
-        def pads(right: Callable[[Params], Any], params: Params) -> Any:
-            both = zip(right(params), right(change(params)), strict=True)
-            return tuple(
-                other if holds.of(params, i) else own for i, (own, other) in enumerate(both)
-            )
-
-        return instead(pads)
-
-    return Place(f"{{}} on axes {holds.words}", holds.needs, "pads", wrap)
+def _one(axis: OneAxis) -> Atom[Callable[[Params, int], bool]]:
+    return Atom(axis.words, lambda p, i: i == axis.among(len(p.sizes)), axis.needs)
 
 
 _SOME_AXES: tuple[Atom[Callable[[Params, int], bool]], ...] = (
-    Atom("with a stride of 1", lambda p, i: p.strides[i] == 1),
-    Atom("with a stride above 1", lambda p, i: p.strides[i] > 1),
-    Atom("with a dilation above 1", lambda p, i: p.dilations[i] > 1, (has("dilations"),)),
-    Atom("with an even kernel size", lambda p, i: p.kernel[i] % 2 == 0),
-    Atom("with an odd kernel size", lambda p, i: p.kernel[i] % 2 == 1),
-    Atom("of an even input size", lambda p, i: p.sizes[i] % 2 == 0),
-    Atom("of an odd input size", lambda p, i: p.sizes[i] % 2 == 1),
+    *map(_one, ANY_AXIS),
+    Atom("axes with a stride of 1", lambda p, i: p.strides[i] == 1),
+    Atom("axes with a stride above 1", lambda p, i: p.strides[i] > 1),
+    Atom("axes with a dilation above 1", lambda p, i: p.dilations[i] > 1, (has("dilations"),)),
+    Atom("axes with an even kernel size", lambda p, i: p.kernel[i] % 2 == 0),
+    Atom("axes with an odd kernel size", lambda p, i: p.kernel[i] % 2 == 1),
+    Atom("axes of an even input size", lambda p, i: p.sizes[i] % 2 == 0),
+    Atom("axes of an odd input size", lambda p, i: p.sizes[i] % 2 == 1),
 )
 
 
@@ -90,16 +85,16 @@ def needs_of(role: Role) -> Needs:
     return _NEEDS.get(role, (has(role),))
 
 
+def _read(role: Role, others: Mapping[Any, Any], params: Params) -> Params:
+    word = getattr(params, role)
+    return replace(params, **{role: others[word]}) if word in others else params
+
+
 def _mean(role: Role, others: Mapping[Any, Any], place: Place[Change] = _EVERYWHERE) -> Fault:
     """Read some values of a role, the keys of `others`, as other ones."""
-
-    def change(params: Params) -> Params:
-        word = getattr(params, role)
-        return replace(params, **{role: others[word]}) if word in others else params
-
     words = {one: _word(other) for one, other in others.items()}
     said = taken_as({one: _word(one) for one in others}, words)
-    return place.fault(Atom(f"{role}={said}", change, needs_of(role)))
+    return place.fault(Atom(f"{role}={said}", partial(_read, role, others), needs_of(role)))
 
 
 def every() -> Iterator[Fault]:
@@ -117,7 +112,6 @@ def every() -> Iterator[Fault]:
                     yield _mean(role, dict.fromkeys(some, other))
         for one, other in combinations(meanings, 2):
             yield _mean(role, {one: other, other: one})
-    of_some = (*map(_pads_of, ANY_AXIS), *map(_pads_where, _SOME_AXES))
-    for (one, other), place in product(permutations(("same_upper", "same_lower")), of_some):
-        yield _mean("auto_pad", {one: other}, place)
+    for (one, other), some in product(permutations(("same_upper", "same_lower")), _SOME_AXES):
+        yield _mean("auto_pad", {one: other}, _pads_of(some))
     yield _mean("rounding", {"ceil": "floor", "floor": "ceil", "ceil_torch": "ceil"})

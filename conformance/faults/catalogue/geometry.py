@@ -5,29 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
-from math import ceil, prod
+from math import ceil
 from operator import floordiv
-from typing import Any
 
 import numpy as np
 
 from conformance.dtypes import dtype_of
-from conformance.faults.atoms import lists
+from conformance.faults.atoms import by_words, lists
+from conformance.faults.atoms import windows as moves
+from conformance.faults.atoms.atom import OneAxis
 from conformance.faults.atoms.lists import PADS, Lists, Misreading, Numbers, computed, read, same_as
-from conformance.faults.atoms.windows import (
-    LATER,
-    STARTS_IN_INPUT,
-    Along,
-    BlockEnd,
-    Ends,
-    block_ends,
-    everywhere,
-    laid_out,
-    moving,
-    times_ratio_in,
-)
 from conformance.faults.call import Call
+from conformance.faults.conditions import Condition
 from conformance.faults.fault import Fault
 from conformance.faults.wraps import Refusing, Unchecked, resolving
 from conformance.operators import pipeline as steps
@@ -50,74 +41,62 @@ def _both_pads(of: Callable[[int], int]) -> Fault:
     return read(lists.OF_SAME, pads=computed("", of, "spans"))
 
 
-def _split(of: Callable[[int, int, int, bool], tuple[int, int]], **others: StepWrap) -> Fault:
-    """Replace the pads of same_*: `of(d, k, s, upper)` per axis."""
+def _split(of: Callable[[int, int, int, int, str], tuple[int, int]], **others: StepWrap) -> Fault:
+    """Replace the pads of same_*: `of(d, k, span, s, auto_pad)` per axis."""
 
-    def change(right: Pads, params: Params) -> Pads:
-        upper = params.auto_pad == "same_upper"
-        axes = zip(params.sizes, params.spans, params.strides, strict=True)
-        return tuple(of(d, k, s, upper) for d, k, s in axes) if params.same else right
+    def change(_right: Pads, params: Params) -> Pads:
+        axes = zip(params.sizes, params.kernel, params.spans, params.strides, strict=True)
+        return tuple(of(*each, params.auto_pad) for each in axes)
 
     return Fault.of(pads=after(change), **others)
 
 
-def _half_kernel_swapped(_d: int, k: int, _s: int, upper: bool) -> tuple[int, int]:  # noqa: FBT001
-    half, odd = k // 2, k % 2
-    return (half + odd, half) if upper else (half, half + odd)
+def _half_kernel_swapped(_d: int, _k: int, span: int, _s: int, mode: str) -> tuple[int, int]:
+    half, odd = divmod(span, 2)
+    return (half + odd, half) if mode == "same_upper" else (half, half + odd)
 
 
-def _cropped_at_begin(d: int, k: int, s: int, upper: bool) -> tuple[int, int]:  # noqa: FBT001
-    total = axis.exact_total(d, k, s, axis.ceil_div(d, s))
-    return (total, 0) if total < 0 else axis.split(total, larger_at_end=upper)
+def _cropped_at_begin(d: int, _k: int, span: int, s: int, mode: str) -> tuple[int, int]:
+    total = axis.exact_total(d, span, s, axis.ceil_div(d, s))
+    return (total, 0) if total < 0 else axis.split(total, larger_at_end=mode == "same_upper")
 
 
-def _keeping_size(d: int, k: int, s: int, upper: bool) -> tuple[int, int]:  # noqa: FBT001
-    return axis.split(axis.same_total(d, k, s, d), larger_at_end=upper)
+def _keeping_size(d: int, _k: int, span: int, s: int, mode: str) -> tuple[int, int]:
+    return axis.split(axis.same_total(d, span, s, d), larger_at_end=mode == "same_upper")
 
 
-def _lower_rounded_down(right: Pads, params: Params) -> Pads:
-    axes = zip(params.sizes, params.spans, params.strides, strict=True)
-    totals = (axis.exact_total(d, k, s, d // s) for d, k, s in axes)
-    is_lower = params.auto_pad == "same_lower"
-    return tuple((t // 2, t - t // 2) for t in totals) if is_lower else right
+def _rounded_down(d: int, _k: int, span: int, s: int, _mode: str) -> tuple[int, int]:
+    return axis.split(axis.exact_total(d, span, s, d // s), larger_at_end=True)
 
 
-def _size_rounded_down(right: Extent, params: Params, _pads: Pads) -> Extent:
-    is_lower = params.auto_pad == "same_lower"
-    return Unchecked(map(floordiv, params.sizes, params.strides)) if is_lower else right
-
-
-def _begin_half_kernel(right: Pads, params: Params) -> Pads:
+def _begin_half_kernel(d: int, k: int, span: int, s: int, _mode: str) -> tuple[int, int]:
     """Put half of the kernel, undilated, before the data, and what is left of o windows behind."""
-    if not params.same:
-        return right
-    axes = zip(params.sizes, params.kernel, params.spans, params.strides, strict=True)
-    pads = []
-    for d, k, span, s in axes:
-        begin = (k - 1) // 2
-        pads.append((begin, axis.exact_total(d, span, s, axis.ceil_div(d, s)) - begin))
-    return tuple(pads)
+    begin = (k - 1) // 2
+    return begin, axis.exact_total(d, span, s, axis.ceil_div(d, s)) - begin
 
 
-def _size_over_stride(right: Extent, params: Params, _pads: Pads) -> Extent:
-    return steps.same_extent(params) if params.same else right
+def _undilated_pads(d: int, k: int, _span: int, s: int, mode: str) -> tuple[int, int]:
+    """Take the padding of undilated kernels, also if it is negative, and half of it as C does."""
+    total = axis.exact_total(d, k, s, axis.ceil_div(d, s))
+    begin = int((total + (mode == "same_lower")) / 2)
+    return begin, total - begin
+
+
+def _size_rounded_down(_right: Extent, params: Params, _pads: Pads) -> Extent:
+    return Unchecked(map(floordiv, params.sizes, params.strides))
+
+
+def _size_over_stride(_right: Extent, params: Params, _pads: Pads) -> Extent:
+    return steps.same_extent(params)
 
 
 def _plus_explicit(right: Pads, params: Params) -> Pads:
-    if not params.same:
-        return right
     given = zip(right, params.pads_begin, params.pads_end, strict=True)
     return tuple((begin + more, end + beyond) for (begin, end), more, beyond in given)
 
 
-def _same_without_pads(params: Params, pads: Pads, extent: Extent) -> tuple[Params, Pads, Extent]:
-    return params, ((0, 0),) * len(pads) if params.same else pads, extent
-
-
-def _truncated(right: Extent, params: Params, pads: Pads) -> Extent:
+def _truncated(_right: Extent, params: Params, pads: Pads) -> Extent:
     """Divide as C does, which rounds towards 0, and look at no result."""
-    if not _is_dilated_same(params):
-        return right
     ratios = map(Fraction, steps.slacks(params, pads), params.strides)
     if params.rounding == "floor":
         return Unchecked(int(r) + 1 for r in ratios)
@@ -125,26 +104,8 @@ def _truncated(right: Extent, params: Params, pads: Pads) -> Extent:
     return Unchecked(steps.without_last_past_input(params, pads, windows))
 
 
-def _is_dilated_same(params: Params) -> bool:
-    return params.same and set(params.dilations) != {1}
-
-
-def _undilated_pads(right: Pads, params: Params) -> Pads:
-    """Take the padding of undilated kernels, also if it is negative, and half of it as C does."""
-    if not _is_dilated_same(params):
-        return right
-    pads = []
-    for d, k, s in zip(params.sizes, params.kernel, params.strides, strict=True):
-        total = axis.exact_total(d, k, s, axis.ceil_div(d, s))
-        begin = int((total + (params.auto_pad == "same_lower")) / 2)
-        pads.append((begin, total - begin))
-    return tuple(pads)
-
-
 def _ending_with_padding(right: Windows, params: Params, pads: Pads, _extent: Extent) -> Windows:
     """Read no cell of the input beyond a padding that is negative."""
-    if not _is_dilated_same(params):
-        return right
     axes = zip(right.start, right.stop, params.sizes, pads, strict=True)
     stop = tuple(np.maximum(start, np.minimum(stop, d + end)) for start, stop, d, (_, end) in axes)
     return replace(right, stop=stop)
@@ -154,9 +115,7 @@ def _undilated(params: Params) -> Params:
     return replace(params, dilations=(1,) * len(params.kernel))
 
 
-def _undilated_extent(right: Extent, params: Params, _pads: Pads) -> Extent:
-    if params.auto_pad == "explicit":
-        return right
+def _undilated_extent(_right: Extent, params: Params, _pads: Pads) -> Extent:
     kernel = (1,) * len(params.kernel) if params.same else params.kernel
     axes = zip(params.sizes, kernel, params.strides, strict=True)
     return Unchecked(max(0, (d - k) // s + 1) for d, k, s in axes)
@@ -165,13 +124,15 @@ def _undilated_extent(right: Extent, params: Params, _pads: Pads) -> Extent:
 def _overhanging_unwritten(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
     """Leave outputs of windows that a dilated kernel lets overhang unwritten, with auto_pad."""
     params, windows = gathered.params, gathered.windows
-    if params.auto_pad == "explicit":
-        return right
     ends = zip(windows.stop, params.sizes, steps.resolve_pads(_undilated(params)), strict=True)
     inside = steps.outer([np.where(stop <= d + end, 1, 0) for stop, d, (_, end) in ends])
     return np.where(inside > 0, right, right.dtype.type(0))
 
 
+_WITH_SAME = Condition("", lambda p: p.same)
+_LOWER = Condition("", lambda p: p.auto_pad == "same_lower")
+_IF_DILATED = Condition("", lambda p: set(p.dilations) != {1})
+_AUTO_PAD = Condition("", lambda p: p.auto_pad != "explicit")
 _SAME = {
     "same-total-of-remainder": _total(lambda d, k, s: k - d % s),
     "same-size-rounded-down": _total(lambda d, k, s: axis.same_total(d, k, s, d // s)),
@@ -185,24 +146,19 @@ _SAME = {
     "same-half-kernel-swapped": _split(_half_kernel_swapped),
     "same-plus-given-pads": Fault.of(pads=after(_plus_explicit)),
     "same-keeps-size": _split(_keeping_size, extent=after(_size_over_stride)),
-    "same-lower-rounded-down": Fault.of(
-        pads=after(_lower_rounded_down), extent=after(_size_rounded_down)
+    "same-lower-rounded-down": _split(_rounded_down, extent=after(_size_rounded_down)).where(
+        _LOWER
     ),
-    "same-begin-half-kernel": Fault.of(
-        pads=after(_begin_half_kernel), extent=after(_size_over_stride)
+    "same-begin-half-kernel": _split(_begin_half_kernel, extent=after(_size_over_stride)),
+    "same-pads-not-applied": Fault.of(
+        windows=before(lambda params, _pads, extent: (params, steps.no_pads(params), extent))
     ),
-    "same-pads-not-applied": Fault.of(windows=before(_same_without_pads)),
-    "pads-dilations-ignored-unchecked": Fault.of(
-        pads=after(_undilated_pads), extent=after(_truncated)
+    "pads-dilations-ignored-unchecked": _split(_undilated_pads, extent=after(_truncated)).where(
+        _IF_DILATED
     ),
-    "pads-dilations-ignored-cropping": Fault.of(
-        pads=after(_undilated_pads), extent=after(_truncated), windows=after(_ending_with_padding)
-    ),
-    "auto-pad-undilated-unwritten": Fault.of(
-        pads=before(lambda p: (_undilated(p),)),
-        extent=after(_undilated_extent),
-        reduce=after(_overhanging_unwritten),
-    ),
+    "pads-dilations-ignored-cropping": _split(
+        _undilated_pads, extent=after(_truncated), windows=after(_ending_with_padding)
+    ).where(_IF_DILATED),
 }
 
 # The number of windows ---------------------------------------------------------------------------
@@ -244,9 +200,8 @@ def _rounded_up_on(place: int) -> Fault:
     """Round up on one axis alone."""
 
     def extent(given: Lists, name: str) -> Numbers:
-        down = [t // s + 1 for t, s in zip(given["slack"], given["strides"], strict=True)]
-        down[place] = given[name][place]
-        return tuple(down)
+        down = tuple(t // s + 1 for t, s in zip(given["slack"], given["strides"], strict=True))
+        return OneAxis(place).put(down, given[name])
 
     return read(lists.EXTENT, extent=Misreading("", extent, ("slack", "strides")))
 
@@ -297,21 +252,21 @@ _TIMES_DILATION = computed("", lambda v, n: v * n, "", "dilations")
 _TIMES_STRIDE = computed("", lambda n, s: n * s, "", "strides")
 
 
-def _moved(of: Callable[[Along], Ends]) -> Fault:
-    return Fault.of(windows=everywhere(moving(of)))
+def _moved(of: Callable[[moves.Along], moves.Ends]) -> Fault:
+    return Fault.of(windows=moves.everywhere(moves.moving(of)))
 
 
-def _dilated(of: Callable[[Along], Ends]) -> Fault:
+def _dilated(of: Callable[[moves.Along], moves.Ends]) -> Fault:
     """Move the windows along every axis that is dilated."""
     return _moved(lambda w: of(w) if w.n > 1 else (w.start, w.stop))
 
 
-def _overhang_at_begin(w: Along) -> Ends:
+def _overhang_at_begin(w: moves.Along) -> moves.Ends:
     overhang = max(0, int(w.stop[-1]) - w.d - w.end)
     return w.start - overhang, w.stop - overhang
 
 
-def _overhang_split(w: Along) -> Ends:
+def _overhang_split(w: moves.Along) -> moves.Ends:
     overhang = max(0, int(w.stop[-1]) - w.d - w.end)
     start = w.start - overhang // 2
     return start, np.clip(w.d + w.end - overhang // 2, start, start + w.length)
@@ -322,33 +277,29 @@ def _cells_of_windows(right: Divisor, params: Params, _pads: Pads, windows: Wind
     return steps.outer(windows.lengths) if params.include_pad else right
 
 
-def _starts(kind: str) -> Fault:
+def _starting(kind: str, w: moves.Along) -> moves.Ends:
     """Keep the starts of windows, counted from the begin of the padding, in another type."""
-
-    def of(w: Along) -> Ends:
-        start = (w.start + w.begin).astype(dtype_of(kind)).astype(np.int64) - w.begin
-        return start, start + w.stop - w.start
-
-    return _moved(of)
+    start = (w.start + w.begin).astype(dtype_of(kind)).astype(np.int64) - w.begin
+    return start, start + w.length
 
 
 _PLACES = {
     "overhang-at-begin": _moved(_overhang_at_begin),
     "overhang-split": Fault.of(
-        windows=everywhere(moving(_overhang_split)), divide=after(_cells_of_windows)
+        windows=moves.everywhere(moves.moving(_overhang_split)), divide=after(_cells_of_windows)
     ),
-    "starts-uint8": _starts("uint8"),
-    "starts-uint16": _starts("uint16"),
-    "starts-float16": _starts("float16"),
-    "starts-bfloat16": _starts("bfloat16"),
+    **{
+        f"starts-{kind}": _moved(partial(_starting, kind))
+        for kind in ("uint8", "uint16", "float16", "bfloat16")
+    },
     "dilations-doubled": read(dilations=_DOUBLED_IF_ABOVE_ONE),
     "dilations-times-strides": read(dilations=_TIMES_STRIDE),
     "strides-as-dilations": read(strides=same_as("dilations")),
     "windows-dilations-doubled": read(lists.IN_WINDOWS, dilations=_DOUBLED_IF_ABOVE_ONE),
     "windows-strides-times-dilations": read(lists.IN_WINDOWS, strides=_TIMES_DILATION),
     "windows-begin-pads-times-dilations": read(lists.IN_WINDOWS, pads_begin=_TIMES_DILATION),
-    "dilated-start-clamped": _dilated(STARTS_IN_INPUT.of),
-    "dilated-one-late": _dilated(LATER.of),
+    "dilated-start-clamped": _dilated(moves.STARTS_IN_INPUT.of),
+    "dilated-one-late": _dilated(moves.LATER.of),
     "dilated-first-cell-skipped": _dilated(
         lambda w: (np.where(w.start < 0, first_from(w.start, 0, w.n) + w.n, w.start), w.stop)
     ),
@@ -365,34 +316,28 @@ _PLACES = {
 # Blocks of adaptive operators --------------------------------------------------------------------
 
 
-def _blocks(ends: tuple[BlockEnd, BlockEnd]) -> Fault:
+def _blocks(ends: tuple[moves.BlockEnd, moves.BlockEnd]) -> Fault:
     """Divide sums by the cells of other blocks, also where they reach beyond the input."""
     divide = instead(lambda *given: steps.outer(given[-1].lengths))
-    return Fault.of(windows=laid_out(*ends), divide=divide)
+    return Fault.of(windows=moves.laid_out(*ends), divide=divide)
 
 
-def _by_reciprocal(name: str) -> tuple[BlockEnd, BlockEnd]:
+def _by_reciprocal(name: str) -> tuple[moves.BlockEnd, moves.BlockEnd]:
     """Compute i d / o in a floating-point type, as (i d) (1 / o)."""
     kind = dtype_of(name).type
-    return block_ends("", lambda i, d, o: (i * d).astype(kind) * (kind(1) / kind(o)))
+    return moves.block_ends("", lambda i, d, o: (i * d).astype(kind) * (kind(1) / kind(o)))
 
 
 def _as_fixed_stride(right: Extent, params: Params, _pads: Pads) -> Extent:
     return tuple(d // max(1, d // o) for d, o in zip(params.sizes, right, strict=True))
 
 
-def _quotients_multiplied(right: Any, params: Params, *_: Any) -> Any:
-    quotients = (max(1, d // o) for d, o in zip(params.sizes, params.output, strict=True))
-    return np.full_like(right, prod(quotients))
-
-
+_KINDS = ("float32", "float64")
 _BLOCKS = {
-    "adaptive-float32-index": _blocks(times_ratio_in("float32")),
-    "adaptive-float32-reciprocal": _blocks(_by_reciprocal("float32")),
-    "adaptive-float64-index": _blocks(times_ratio_in("float64")),
-    "adaptive-float64-reciprocal": _blocks(_by_reciprocal("float64")),
+    **{f"adaptive-{kind}-index": _blocks(moves.times_ratio_in(kind)) for kind in _KINDS},
+    **{f"adaptive-{kind}-reciprocal": _blocks(_by_reciprocal(kind)) for kind in _KINDS},
     "adaptive-output-of-fixed-stride": Fault.of(extent=after(_as_fixed_stride)),
-    "adaptive-divisor-floor": Fault.of(divide=after(_quotients_multiplied)),
+    "adaptive-divisor-floor": by_words()["the divisor of a block made from d / o rounded down"],
 }
 
 # One value of each plane -------------------------------------------------------------------------
@@ -417,39 +362,38 @@ _WHOLE = {
 
 # An output size that is given, beside windows ----------------------------------------------------
 
-Resolve = Callable[[Params], Params]
 
-
-def _resolved_by(resolve: Callable[[Resolve], Resolve]) -> Fault:
+def _resolved_by(wrap: StepWrap) -> Fault:
     """Validate a call of an operator whose step `resolve` is another."""
 
     def change(call: Call) -> tuple[Call]:
         pipeline = call.operator.pipeline
-        pipeline = pipeline.replace(resolve=resolve(pipeline.resolve))
+        pipeline = pipeline.replace(resolve=wrap(pipeline.resolve))
         return (replace(call, operator=replace(call.operator, pipeline=pipeline)),)
 
     return Fault.of(validate=before(change))
 
 
-def _axis_by_axis(right: Resolve) -> Resolve:
+def _axis_by_axis(right: Callable[[Params], Params], params: Params) -> Params:
     """Take a size of each axis that is rounded down or up, whatever the others are."""
-
-    def resolve(params: Params) -> Params:
-        pads = (steps.resolve_pads(params), steps.no_pads(params))
-        ways = product(pads, ("floor", "ceil"))
-        rounded = [steps.rounded_extent(params, padding, way) for padding, way in ways]
-        sizes = zip(params.fixed_output, zip(*rounded, strict=True), strict=True)
-        return params if all(o in known for o, known in sizes) else right(params)
-
-    return resolve
+    pads = (steps.resolve_pads(params), steps.no_pads(params))
+    ways = product(pads, ("floor", "ceil"))
+    rounded = [steps.rounded_extent(params, padding, way) for padding, way in ways]
+    sizes = zip(params.fixed_output, zip(*rounded, strict=True), strict=True)
+    return params if all(o in known for o, known in sizes) else right(params)
 
 
 FAULTS = {
-    **_SAME,
+    **{name: fault.where(_WITH_SAME) for name, fault in _SAME.items()},
+    "auto-pad-undilated-unwritten": Fault.of(
+        pads=before(lambda p: (_undilated(p),)),
+        extent=after(_undilated_extent),
+        reduce=after(_overhanging_unwritten),
+    ).where(_AUTO_PAD),
     **_NUMBERS,
     **_PLACES,
     **_BLOCKS,
     **_WHOLE,
     "accepts-output-sizes": _resolved_by(lambda _right: steps.as_given),
-    "accepts-output-sizes-mixed": _resolved_by(_axis_by_axis),
+    "accepts-output-sizes-mixed": _resolved_by(instead(_axis_by_axis)),
 }

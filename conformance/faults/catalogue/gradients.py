@@ -7,28 +7,20 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from conformance.dtypes import name_of
+from conformance.faults.atoms import gradients
 from conformance.faults.atoms.entries import COLUMN, ROW, last_of_several, mask_of, unwritten
-from conformance.faults.atoms.gradients import (
-    ChangedGradient,
-    Terms,
-    masked,
-    shares_kept,
-    shares_of,
-    type_of,
-    with_terms,
-)
 from conformance.faults.atoms.layouts import transposed_if_square
 from conformance.faults.atoms.numbers import OF_TENSOR, in_doubles
 from conformance.faults.catalogue.outputs import returned
+from conformance.faults.catalogue.reductions import spoiled
 from conformance.faults.fault import Fault
 from conformance.operators.pipeline import Gathered
 from conformance.reference.gradient import Shares, first_of_each
 from conformance.reference.norm_gradient import NormShares
 from conformance.reference.position import numbers_of
-from conformance.reference.rounding import narrow, widen
+from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array
 
 # The gradient of the data ------------------------------------------------------------------------
@@ -42,15 +34,10 @@ def _beyond_blocks(shape: tuple[int, ...]) -> Any:
     return (rows >= -(-shape[-1] // 8) * 8) | (columns >= -(-shape[-2] // 8) * 8)
 
 
-def _nan_everywhere(right: Array) -> Array:
-    bad = ~np.isfinite(widen(right)).all(axis=tuple(range(2, right.ndim)), keepdims=True)
-    return np.where(bad, right.dtype.type(np.nan), right)
-
-
 _RESULTS = {
     "gradient-doubled": returned(in_doubles(lambda wide: 2 * wide)),
     "gradient-mean-of-batch": returned(in_doubles(lambda wide: wide / len(wide))),
-    "gradient-nan-spreads": returned(_nan_everywhere),
+    "gradient-nan-spreads": returned(lambda right: spoiled(right, right)),
     "gradient-transposed": returned(transposed_if_square),
     "gradient-last-column-lost": Fault.of(
         reduce=unwritten(mask_of(COLUMN, lambda n, count: n == count - 1))
@@ -62,8 +49,8 @@ _RESULTS = {
 # What windows give to cells ----------------------------------------------------------------------
 
 
-def _terms(change: Terms) -> Fault:
-    return Fault.of(reduce=with_terms(change))
+def _terms(change: gradients.Terms) -> Fault:
+    return Fault.of(reduce=gradients.with_terms(change))
 
 
 def _differences_of_running_sums(shares: Shares, _gathered: Gathered) -> Shares:
@@ -81,29 +68,26 @@ def _differences_of_running_sums(shares: Shares, _gathered: Gathered) -> Shares:
 
 def _ties_doubled(shares: Shares, gathered: Gathered) -> Shares:
     """Give the chosen of several equal maxima twice its share."""
-    data = widen(gathered.data.reshape(len(shares.values), -1))
-    numbers = np.asarray(shares.windows)
-    largest = np.full((len(data), int(numbers.max(initial=0)) + 1), -np.inf)
-    planes = np.arange(len(data))[:, np.newaxis]
-    values = data[:, _places(shares, gathered)]
+    values, numbers = _cells(shares, gathered), np.asarray(shares.windows)
+    largest = np.full((len(values), int(numbers.max(initial=0)) + 1), -np.inf)
+    planes = np.arange(len(values))[:, np.newaxis]
     np.maximum.at(largest, (planes, numbers), values)
     ties = np.zeros(largest.shape, np.int64)
     np.add.at(ties, (planes, numbers), values == largest[:, numbers])
     doubled = np.where(ties[:, numbers] > 1, 2.0, 1.0)
-    return replace(shares, values=narrow(widen(shares.values) * doubled, type_of(shares)))
+    return replace(shares, values=narrow(widen(shares.values) * doubled, gradients.type_of(shares)))
 
 
-def _places(shares: Shares, gathered: Gathered) -> npt.NDArray[np.int64]:
-    """Return where cells are in gathered data: dilated axes have another order there."""
+def _cells(shares: Shares, gathered: Gathered) -> Doubles:
+    """Return the cells of shares: dilated axes have another order in what was gathered."""
     flat = numbers_of(gathered.positions, gathered.params.sizes).ravel()
     order = np.argsort(flat, kind="stable")
-    places: npt.NDArray[np.int64] = order[np.searchsorted(flat[order], shares.cells)]
-    return places
+    data = widen(gathered.data.reshape(len(shares.values), -1))
+    return data[:, order[np.searchsorted(flat[order], shares.cells)]]
 
 
 def _negative_maxima_lost(shares: Shares, gathered: Gathered) -> Shares:
-    data = widen(gathered.data.reshape(len(shares.values), -1))
-    return masked(shares, ~(data[:, _places(shares, gathered)] < 0))
+    return gradients.masked(shares, ~(_cells(shares, gathered) < 0))
 
 
 def _index_of_padded(shares: Shares, gathered: Gathered) -> Shares:
@@ -125,13 +109,13 @@ def _all_cells(shares: Shares, gathered: Gathered) -> Shares:
 
 def _times_reciprocal_in_float16(shares: Shares, _gathered: Gathered) -> Shares:
     products = widen(shares.values) * widen((1 / shares.divisor).astype(np.float16))
-    values = narrow(products, type_of(shares))
+    values = narrow(products, gradients.type_of(shares))
     return replace(shares, values=values, divisor=np.ones_like(shares.divisor))
 
 
 _TERMS = {
     "gradient-every-seventh-lost": _terms(
-        shares_kept(lambda shares: np.arange(len(shares.cells)) % 7 != 6)
+        gradients.shares_kept(lambda shares: np.arange(len(shares.cells)) % 7 != 6)
     ),
     "gradient-divided-twice": _terms(
         lambda shares, _: replace(shares, divisor=shares.divisor * shares.divisor)
@@ -155,9 +139,9 @@ def _of_norms(share: Callable[[Array, Array, int], Array]) -> Fault:
             return terms
         _, norm = terms.logarithms
         with np.errstate(all="ignore"):
-            return shares_of(terms, share(widen(terms.data), np.exp2(norm), terms.p))
+            return gradients.shares_of(terms, share(widen(terms.data), np.exp2(norm), terms.p))
 
-    return Fault.of(reduce=lambda right: ChangedGradient(right, change))
+    return Fault.of(reduce=lambda right: gradients.ChangedGradient(right, change))
 
 
 def _scaled_by_tensor(cells: Array, norms: Array, p: int) -> Array:

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from conformance.faults.atoms.entries import (
-    CELL_OF_PLANE,
-    CHANNEL,
-    PLANE,
-    Numbers,
-    Unit,
-    beyond,
-    mask_of,
-    tail,
-    taken_by,
-    unwritten,
-)
+from conformance.faults.atoms import entries
 from conformance.faults.atoms.numbers import Change, in_doubles
 from conformance.faults.call import Call
 from conformance.faults.concerns import GRADIENTS
@@ -42,66 +32,51 @@ def returned(change: Change) -> Fault:
     return Fault.of(reduce=OnOutputs(change))
 
 
-def _of_first_window(right: Array) -> Array:
-    first = right[(slice(None), slice(None), *(slice(0, 1),) * (right.ndim - 2))]
-    return np.broadcast_to(first, right.shape).copy()
-
-
 def _unwritten_in_odd_rows(lanes: int) -> Fault:
     """Leave channels beyond whole groups unwritten where rows have odd length."""
-    mask = mask_of(CHANNEL, tail(lanes))
-    return Fault.of(reduce=unwritten(lambda shape: mask(shape) & bool(shape[-1] % 2)))
+    mask = entries.mask_of(entries.CHANNEL, entries.tail(lanes))
+    return Fault.of(reduce=entries.unwritten(lambda shape: mask(shape) & bool(shape[-1] % 2)))
 
 
-def _of_large_windows(most: int, channels: int = 0) -> Fault:
+def _large_unwritten(
+    most: int, channels: int, right: Array, gathered: Gathered, _divisor: Divisor
+) -> Array:
     """Leave outputs of windows of more cells unwritten, in the channels from a number on."""
-
-    def change(right: Array, gathered: Gathered, _divisor: Divisor) -> Array:
-        ranges = zip(gathered.lo, gathered.hi, strict=True)
-        cells = steps.outer([np.maximum(hi - lo, 0) for lo, hi in ranges])
-        wrong = (cells > most) & mask_of(CHANNEL, beyond(channels))(right.shape)
-        return np.where(wrong, right.dtype.type(0), right)
-
-    return Fault.of(reduce=after(change))
+    ranges = zip(gathered.lo, gathered.hi, strict=True)
+    cells = steps.outer([np.maximum(hi - lo, 0) for lo, hi in ranges])
+    wrong = (cells > most) & entries.mask_of(entries.CHANNEL, entries.beyond(channels))(right.shape)
+    return np.where(wrong, right.dtype.type(0), right)
 
 
-def _merged(axis: int, merge: Callable[..., Array]) -> Fault:
+def _merged(axis: int, merge: Callable[..., Array], right: Array) -> Array:
     """Make one value of all batches or channels."""
-
-    def change(right: Array) -> Array:
-        if not right.size:
-            return right
-        return np.broadcast_to(merge(right, axis=axis, keepdims=True), right.shape).copy()
-
-    return returned(in_doubles(change))
+    if not right.size:
+        return right
+    return np.broadcast_to(merge(right, axis=axis, keepdims=True), right.shape).copy()
 
 
 # The entry of the axis before the last is found as number / length of the last.
-Quotient = Callable[[Numbers, int], Any]
+Quotient = Callable[[entries.Numbers, int], Any]
 
 
-def _found_by(quotient: Quotient, unit: Unit = CELL_OF_PLANE) -> Fault:
+def _found_by(quotient: Quotient, unit: entries.Unit = entries.CELL_OF_PLANE) -> Fault:
     """Find the place of units on their axes by wrong quotients."""
 
-    def source(numbers: Numbers, lengths: tuple[int, ...]) -> Any:
+    def source(numbers: entries.Numbers, lengths: tuple[int, ...]) -> Any:
         width = lengths[-1]
         before_last = quotient(numbers, width).astype(np.int64)
         return np.clip(before_last, 0, prod(lengths[:-1]) - 1) * width + numbers % width
 
-    return returned(taken_by(unit, source))
+    return returned(entries.taken_by(unit, source))
 
 
-def _by_reciprocal(numbers: Numbers, width: int) -> Any:
+def _by_reciprocal(numbers: entries.Numbers, width: int) -> Any:
     return np.floor(numbers.astype(np.float32) * (np.float32(1) / np.float32(width)))
 
 
 def _by_multiplication(bits: int) -> Quotient:
     """Multiply by 2**bits / width, rounded up, and shift."""
     return lambda numbers, width: numbers * ceil_div(1 << bits, width) >> bits
-
-
-def _by_division(numbers: Numbers, width: int) -> Any:
-    return np.floor(numbers.astype(np.float16) / np.float16(width))
 
 
 def _over_two_axes(_reduce: object, gathered: Gathered, _divisor: Divisor) -> Array:
@@ -122,30 +97,38 @@ _WRITTEN = {
     "kernel-one-unwritten": returned(np.zeros_like),
     "whole-axes-dropped": returned(lambda right: right.reshape(right.shape[:2])),
     "further-outputs-zero": Fault.of(further=on_further(np.zeros_like)),
-    "further-outputs-of-first-window": Fault.of(further=on_further(_of_first_window)),
+    "further-outputs-of-first-window": Fault.of(
+        further=on_further(entries.taken_by(entries.CELL_OF_PLANE, lambda numbers, _: 0 * numbers))
+    ),
     "further-outputs-one-more": Fault.of(
         further=on_further(lambda right: right + right.dtype.type(1))
     ),
     "further-outputs-reversed": Fault.of(further=after(lambda right, *_: right[::-1])),
     "whole-last-two-of-all-axes": Fault.of(reduce=instead(_over_two_axes)),
-    "whole-batch-maximum": _merged(0, np.max),
-    "whole-batch-average": _merged(0, np.mean),
-    "whole-batch-norm": _merged(0, np.sum),  # what the norm of p = 1 of all planes is
-    "whole-channel-maximum": _merged(1, np.max),
-    "whole-channel-average": _merged(1, np.mean),
-    "whole-channel-norm": _merged(1, np.sum),
-    "channel-tail-16-unwritten-in-odd-rows": _unwritten_in_odd_rows(16),
-    "channel-tail-32-unwritten-in-odd-rows": _unwritten_in_odd_rows(32),
-    "full-channel-blocks-unwritten": Fault.of(reduce=unwritten(lambda shape: shape[1] % 8 == 0)),
-    "windows-above-256-unwritten": _of_large_windows(256),
-    "windows-above-1024-unwritten": _of_large_windows(1024),
-    "windows-above-4096-unwritten": _of_large_windows(4096),
-    "channels-above-256-of-large-windows-unwritten": _of_large_windows(24, channels=256),
+    **{
+        f"whole-{what}-{merged}": returned(in_doubles(partial(_merged, axis, merge)))
+        for axis, what in enumerate(("batch", "channel"))
+        # the sum is what the norm of p = 1 of all planes is
+        for merged, merge in (("maximum", np.max), ("average", np.mean), ("norm", np.sum))
+    },
+    **{f"channel-tail-{n}-unwritten-in-odd-rows": _unwritten_in_odd_rows(n) for n in (16, 32)},
+    "full-channel-blocks-unwritten": Fault.of(
+        reduce=entries.unwritten(lambda shape: shape[1] % 8 == 0)
+    ),
+    **{
+        f"windows-above-{most}-unwritten": Fault.of(reduce=after(_large_unwritten, most, 0))
+        for most in (256, 1024, 4096)
+    },
+    "channels-above-256-of-large-windows-unwritten": Fault.of(
+        reduce=after(_large_unwritten, 24, 256)
+    ),
     "row-by-float32-reciprocal": _found_by(_by_reciprocal),
-    "row-by-float16-quotient": _found_by(_by_division),
+    "row-by-float16-quotient": _found_by(
+        lambda numbers, width: np.floor(numbers.astype(np.float16) / np.float16(width))
+    ),
     "row-by-8-bit-quotient": _found_by(_by_multiplication(8)),
     "row-by-16-bit-quotient": _found_by(_by_multiplication(16)),
-    "batch-by-float32-reciprocal": _found_by(_by_reciprocal, PLANE),
+    "batch-by-float32-reciprocal": _found_by(_by_reciprocal, entries.PLANE),
 }
 
 # A layout that an attribute chooses --------------------------------------------------------------

@@ -51,14 +51,12 @@ def _added_in(kind: str, _reduce: Reduce, gathered: Gathered, divisor: Divisor) 
     return narrow(widen(averages), name_of(gathered.data.dtype))
 
 
-def _matrix_product(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
-    """Multiply cells outside a window by zero: infinity and NaN make every output NaN."""
-    right = reduce(gathered, divisor)
-    if not is_float(right):
-        return right
-    wide = widen(gathered.data)
-    has_special = ~np.isfinite(wide).all(axis=tuple(range(2, wide.ndim)), keepdims=True)
-    return np.where(has_special, right.dtype.type(np.nan), right)
+def spoiled(result: Array, planes: Array) -> Array:
+    """Make floating-point results of planes NaN that hold an infinity or NaN."""
+    if not is_float(result):
+        return result
+    bad = ~np.isfinite(widen(planes)).all(axis=tuple(range(2, planes.ndim)), keepdims=True)
+    return np.where(bad, result.dtype.type(np.nan), result)
 
 
 def _clipped_at_padding(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
@@ -84,7 +82,10 @@ def _norm_scaled_by(span: Span, _reduce: Reduce, gathered: Gathered, _divisor: D
 
 _SUMS = {
     **{f"sums-in-{kind}": Fault.of(reduce=instead(_added_in, kind)) for kind in FLOATS8},
-    "zero-times-infinity": Fault.of(reduce=instead(_matrix_product)),
+    # A product of matrices multiplies cells outside a window by zero.
+    "zero-times-infinity": Fault.of(
+        reduce=after(lambda right, gathered, _: spoiled(right, gathered.data))
+    ),
     "sum-clipped-at-padding": Fault.of(reduce=instead(_clipped_at_padding)),
     "norm-scaled-by-tensor": Fault.of(reduce=instead(_norm_scaled_by, OF_TENSOR)),
     "norm-scaled-by-batch": Fault.of(reduce=instead(_norm_scaled_by, OF_BATCH)),
@@ -298,18 +299,14 @@ IsMeant = Callable[[Array, int], Any]
 """Which NaN, by their bits and how many bits a fraction has."""
 
 
-def _nan_as(value: float, is_meant: IsMeant) -> Fault:
+def _nan_as(value: float, is_meant: IsMeant, data: Array) -> Array:
     """Take some NaN as a number."""
-
-    def change(data: Array) -> Array:
-        if not is_float(data):
-            return data
-        fraction = float_format(name_of(data.dtype)).precision - 1
-        bits = np.ascontiguousarray(data).view(f"u{data.itemsize}")
-        mask = np.isnan(widen(data)) & is_meant(bits, fraction)
-        return np.where(mask, data.dtype.type(value), data)
-
-    return Fault.of(reduce=on_cells(change))
+    if not is_float(data):
+        return data
+    fraction = float_format(name_of(data.dtype)).precision - 1
+    bits = np.ascontiguousarray(data).view(f"u{data.itemsize}")
+    mask = np.isnan(widen(data)) & is_meant(bits, fraction)
+    return np.where(mask, data.dtype.type(value), data)
 
 
 def _is_negative(bits: Array, _fraction: int) -> Any:
@@ -321,10 +318,13 @@ def _has_payload(bits: Array, fraction: int) -> Any:
     return bits & bits.dtype.type((1 << fraction - 1) - 1) != 0
 
 
+_NAN = {
+    "negative-nan-as-minus-infinity": partial(_nan_as, -np.inf, _is_negative),
+    "negative-nan-as-zero": partial(_nan_as, 0.0, _is_negative),
+    "payload-nan-as-infinity": partial(_nan_as, np.inf, _has_payload),
+}
 FAULTS = {
     **_SUMS,
     **_MAXIMA,
-    "negative-nan-as-minus-infinity": _nan_as(-np.inf, _is_negative),
-    "negative-nan-as-zero": _nan_as(0.0, _is_negative),
-    "payload-nan-as-infinity": _nan_as(np.inf, _has_payload),
+    **{name: Fault.of(reduce=on_cells(change)) for name, change in _NAN.items()},
 }

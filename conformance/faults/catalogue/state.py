@@ -14,6 +14,7 @@ from conformance.faults.atoms.entries import COLUMN, last_of_several, mask_of
 from conformance.faults.atoms.numbers import is_float, of_floats, rounded_to
 from conformance.faults.atoms.window_cells import Reduce
 from conformance.faults.fault import Fault
+from conformance.faults.wraps import remembering
 from conformance.operators import pipeline as steps
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Divisor, Gathered, Windows
@@ -22,19 +23,17 @@ from conformance.vector import Array
 # Results of earlier calls, found by a key that says too little of a call -------------------------
 
 
+Memory = dict[Any, Any]
+
+
 def _first_kept(step: str, key: Callable[..., Any]) -> Fault:
     """Return the first result of a step with the same `key(right result, *arguments)`."""
 
-    def wrap(right: Callable[..., Any]) -> Callable[..., Any]:
-        cache: dict[Any, Any] = {}
+    def first(memory: Memory, right: Callable[..., Any], *given: Any) -> Any:
+        result = right(*given)
+        return copy(memory.setdefault(key(result, *given), result))
 
-        def other(*given: Any) -> Any:
-            result = right(*given)
-            return copy(cache.setdefault(key(result, *given), result))
-
-        return other
-
-    return Fault.of(**{step: wrap})
+    return Fault.of(**{step: remembering(first)})
 
 
 def _numbers(params: Params) -> list[tuple[int, ...]]:
@@ -43,21 +42,18 @@ def _numbers(params: Params) -> list[tuple[int, ...]]:
     return [p.sizes, p.kernel, p.strides, p.pads_begin, p.pads_end, p.output]
 
 
-def _joined(_right: Windows, params: Params, *_: Any) -> Any:
+def _windows_kept(by: Callable[[list[tuple[int, ...]]], Any]) -> Fault:
+    """Return the first windows of as many axes, the same words, and numbers that read the same."""
+
+    def key(_right: Windows, params: Params, *_: Any) -> Any:
+        return len(params.sizes), params.auto_pad, params.rounding, by(_numbers(params))
+
+    return _first_kept("windows", key)
+
+
+def _joined(numbers: list[tuple[int, ...]]) -> str:
     """Join numbers without separators: 1 and 12 read like 11 and 2."""
-    text = "".join(str(number) for numbers in _numbers(params) for number in numbers)
-    return len(params.sizes), params.auto_pad, params.rounding, text
-
-
-def _sorted(_right: Windows, params: Params, *_: Any) -> Any:
-    numbers = tuple(tuple(sorted(numbers)) for numbers in _numbers(params))
-    return params.auto_pad, params.rounding, numbers
-
-
-def _summed(_right: Windows, params: Params, *_: Any) -> Any:
-    """Add the numbers of each attribute up."""
-    numbers = tuple(map(sum, _numbers(params)))
-    return len(params.sizes), params.auto_pad, params.rounding, numbers
+    return "".join(str(number) for each in numbers for number in each)
 
 
 def _attributes_and_sum(right: Array, gathered: Gathered, _divisor: Divisor) -> Any:
@@ -81,9 +77,11 @@ _KEPT = {
     "first-windows-kept-without-pads": _first_kept(
         "windows", lambda _, p, _pads, o: (p.sizes, p.kernel, p.strides, o)
     ),
-    "first-windows-kept-by-joined-numbers": _first_kept("windows", _joined),
-    "first-windows-kept-by-sorted-numbers": _first_kept("windows", _sorted),
-    "first-windows-kept-by-summed-numbers": _first_kept("windows", _summed),
+    "first-windows-kept-by-joined-numbers": _windows_kept(_joined),
+    "first-windows-kept-by-sorted-numbers": _windows_kept(
+        lambda numbers: tuple(tuple(sorted(each)) for each in numbers)
+    ),
+    "first-windows-kept-by-summed-numbers": _windows_kept(lambda numbers: tuple(map(sum, numbers))),
     "first-output-kept": _first_kept(
         "reduce", lambda right, gathered, _: (gathered.data.shape, right.shape, right.dtype)
     ),
@@ -97,34 +95,26 @@ _KEPT = {
 # Memory of earlier calls -------------------------------------------------------------------------
 
 
-def _in_first_type(reduce: Reduce) -> Reduce:
+def _in_first_type(memory: Memory, reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
     """Compute in the floating-point type of the first call of the same shape."""
-    first: dict[Any, str] = {}
-
-    def other(gathered: Gathered, divisor: Divisor) -> Array:
-        data = gathered.data
-        if is_float(data):
-            kind = first.setdefault(data.shape, name_of(data.dtype))
-            data = of_floats(rounded_to(kind).of)(data) if kind != name_of(data.dtype) else data
-        return reduce(replace(gathered, data=data), divisor)
-
-    return other
+    data = gathered.data
+    if is_float(data):
+        kind = memory.setdefault(data.shape, name_of(data.dtype))
+        data = of_floats(rounded_to(kind).of)(data) if kind != name_of(data.dtype) else data
+    return reduce(replace(gathered, data=data), divisor)
 
 
-def _changed(change: Callable[[Array, dict[Any, Any]], Array]) -> Fault:
+def _changed(change: Callable[[Array, Memory], Array]) -> Fault:
     """Change outputs by what earlier calls of a backend left: `change(right output, memory)`."""
-
-    def wrap(reduce: Reduce) -> Reduce:
-        memory: dict[Any, Any] = {}
-        return lambda gathered, divisor: change(reduce(gathered, divisor), memory)
-
-    return Fault.of(reduce=wrap)
+    return Fault.of(
+        reduce=remembering(lambda memory, reduce, *given: change(reduce(*given), memory))
+    )
 
 
 def _with_previous(combine: Callable[[Array, Array], Array]) -> Fault:
     """Return `combine(right, previous right output)`, of calls of the same shape and type."""
 
-    def change(right: Array, memory: dict[Any, Any]) -> Array:
+    def change(right: Array, memory: Memory) -> Array:
         key = (right.shape, right.dtype)
         previous = memory.get(key)
         memory[key] = right
@@ -133,7 +123,7 @@ def _with_previous(combine: Callable[[Array, Array], Array]) -> Fault:
     return _changed(change)
 
 
-def _added_up(right: Array, memory: dict[Any, Any]) -> Array:
+def _added_up(right: Array, memory: Memory) -> Array:
     """Add all outputs of one shape and type up."""
     key = (right.shape, right.dtype)
     with np.errstate(all="ignore"):
@@ -142,7 +132,7 @@ def _added_up(right: Array, memory: dict[Any, Any]) -> Array:
     return total
 
 
-def _last_unwritten(right: Array, memory: dict[Any, Any]) -> Array:
+def _last_unwritten(right: Array, memory: Memory) -> Array:
     """Leave the last columns in memory that holds the output of the previous call."""
     left = np.resize(memory.get("output", np.zeros(1)), right.shape).astype(right.dtype)
     is_left = mask_of(COLUMN, last_of_several)(right.shape)
@@ -151,43 +141,44 @@ def _last_unwritten(right: Array, memory: dict[Any, Any]) -> Array:
     return output
 
 
-def _as_large_as_first(right: Array, memory: dict[Any, Any]) -> Array:
+def _as_large_as_first(right: Array, memory: Memory) -> Array:
     """Write no more outputs than the first call had."""
     size = memory.setdefault("size", right.size)
     beyond = np.arange(right.size).reshape(right.shape) >= size
     return np.where(beyond, right.dtype.type(0), right)
 
 
-def _padding_not_cleared(right_gather: Callable[..., Gathered]) -> Callable[..., Gathered]:
+def _padding_not_cleared(
+    memory: Memory,
+    gather: Callable[..., Gathered],
+    data: Array,
+    params: Params,
+    windows: Windows,
+) -> Gathered:
     """Read one cell of padding at each end from what the previous call left in memory."""
-    memory: list[Array] = []
-
-    def other(data: Array, params: Params, windows: Windows) -> Gathered:
-        right = right_gather(data, params, windows)
-        inside = (slice(None), slice(None), *[slice(1, -1)] * len(params.sizes))
-        padded = np.zeros([*data.shape[:2], *(d + 2 for d in params.sizes)], data.dtype)
-        left = memory.pop().astype(data.dtype) if memory else None
-        if left is not None:
-            padded[...] = np.resize(left, padded.shape)
-        padded[inside] = data
-        memory.append(padded)
-        if left is None:
-            return right
-        start, stop = (tuple(end + 1 for end in ends) for ends in (windows.start, windows.stop))
-        longer = replace(params, sizes=padded.shape[2:])
-        return steps.clip(padded, longer, replace(windows, start=start, stop=stop))
-
-    return other
+    right = gather(data, params, windows)
+    inside = (slice(None), slice(None), *[slice(1, -1)] * len(params.sizes))
+    padded = np.zeros([*data.shape[:2], *(d + 2 for d in params.sizes)], data.dtype)
+    left = memory.get("padded")
+    if left is not None:
+        padded[...] = np.resize(left.astype(data.dtype), padded.shape)
+    padded[inside] = data
+    memory["padded"] = padded
+    if left is None:
+        return right
+    start, stop = (tuple(end + 1 for end in ends) for ends in (windows.start, windows.stop))
+    longer = replace(params, sizes=padded.shape[2:])
+    return steps.clip(padded, longer, replace(windows, start=start, stop=stop))
 
 
 _LEFT = {
-    "first-type-kept": Fault.of(reduce=_in_first_type),
+    "first-type-kept": Fault.of(reduce=remembering(_in_first_type)),
     "first-size-kept": _changed(_as_large_as_first),
     "added-to-previous-output": _with_previous(np.add),
     "maximum-from-previous-output": _with_previous(np.maximum),
     "last-output-left-from-previous-call": _changed(_last_unwritten),
     "gradient-not-cleared": _changed(_added_up),
-    "padding-left-from-previous-call": Fault.of(gather=_padding_not_cleared),
+    "padding-left-from-previous-call": Fault.of(gather=remembering(_padding_not_cleared)),
 }
 
 FAULTS = {name: fault.but(remembers=True) for name, fault in {**_KEPT, **_LEFT}.items()}

@@ -14,14 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.faults.atoms.entries import COLUMN, mask_of, unwritten
-from conformance.faults.atoms.lists import PADS, computed, read, whole
+from conformance.faults.atoms.lists import IN_EXTENT, PADS, computed, each, read, whole
 from conformance.faults.atoms.window_cells import Reduce
 from conformance.faults.call import Call
 from conformance.faults.fault import Fault
-from conformance.faults.wraps import OnData, Refusing
-from conformance.operators.params import Params
-from conformance.operators.pipeline import Divisor, Extent, Gathered, Pads, inferred_extent
-from conformance.operators.wraps import after, before, instead
+from conformance.faults.wraps import OnData, Refusing, remembering
+from conformance.operators.pipeline import Divisor, Gathered, inferred_extent, resolve_pads
+from conformance.operators.wraps import before, instead
 from conformance.reference.position import numbers_of, positions_of
 from conformance.vector import Array
 
@@ -30,14 +29,12 @@ Ints = npt.NDArray[np.int64]
 # Where cells are put -----------------------------------------------------------------------------
 
 
-def _counted(change: Callable[[Ints], Any]) -> Fault:
+def _counted(
+    change: Callable[[Ints], Any], gathered: Gathered, divisor: Divisor
+) -> tuple[Gathered, Divisor]:
     """Take changed indices, of the cells that indices count."""
-
-    def other(gathered: Gathered, divisor: Divisor) -> tuple[Gathered, Divisor]:
-        counted = prod(_output(gathered)[gathered.params.index_axis :])
-        return replace(gathered, gradient_or_indices=change(_indices(gathered)) % counted), divisor
-
-    return Fault.of(reduce=before(other))
+    counted = prod(_output(gathered)[gathered.params.index_axis :])
+    return replace(gathered, gradient_or_indices=change(_indices(gathered)) % counted), divisor
 
 
 def _put(places: Callable[[Gathered], Any]) -> Fault:
@@ -73,8 +70,9 @@ def _starts(gathered: Gathered, batch_length: int, channel_length: int) -> Ints:
     return starts.reshape(*starts.shape, *(1,) * len(gathered.extent))
 
 
-def _of_planes(gathered: Gathered) -> Ints:
-    cells = prod(gathered.extent)
+def _of_planes(gathered: Gathered, sizes: Sequence[int] = ()) -> Ints:
+    """Return where planes start that are as large as the output, or of other sizes."""
+    cells = prod(sizes or gathered.extent)
     return _starts(gathered, gathered.data.shape[1] * cells, cells)
 
 
@@ -82,10 +80,6 @@ def _into_first_batch(gathered: Gathered) -> Ints:
     of_tensor = gathered.params.index_axis == 0
     starts = _starts(gathered, 0, 0 if of_tensor else prod(gathered.extent))
     return starts + _indices(gathered) % prod(_output(gathered)[1:])
-
-
-def _into_first_channel(gathered: Gathered) -> Ints:
-    return _starts(gathered, prod(_output(gathered)[1:]), 0) + _in_plane(gathered)
 
 
 def _first_of_windows(gathered: Gathered) -> Ints:
@@ -103,14 +97,15 @@ def _column_major(gathered: Gathered) -> Ints:
 
 def _of_padded(gathered: Gathered) -> Ints:
     """Take indices as those of the output with its padding, in a plane."""
-    padded = [o + sum(pad) for o, pad in zip(gathered.extent, _pads(gathered), strict=True)]
+    pads = resolve_pads(gathered.params)
+    padded = [o + sum(pad) for o, pad in zip(gathered.extent, pads, strict=True)]
     return _of_other_plane(gathered, padded, gathered.params.pads_begin)
 
 
-def _of_inferred(gathered: Gathered) -> Ints:
-    """Take indices as those of a plane of the inferred size, the low corner of the output."""
-    inferred = [max(1, o) for o in inferred_extent(gathered.params, _pads(gathered))]
-    return _of_other_plane(gathered, inferred, (0,) * len(inferred))
+def _inferred(gathered: Gathered) -> list[int]:
+    """Return the sizes of a plane that are inferred: the low corner of the output."""
+    params = gathered.params
+    return [max(1, o) for o in inferred_extent(params, resolve_pads(params))]
 
 
 def _of_other_plane(gathered: Gathered, plane: Sequence[int], start: Sequence[int]) -> Ints:
@@ -122,30 +117,26 @@ def _of_other_plane(gathered: Gathered, plane: Sequence[int], start: Sequence[in
     return _of_planes(gathered) + np.ravel_multi_index(inside, extent)
 
 
-def _in_planes_of_inferred(gathered: Gathered) -> Ints:
-    """Put planes where they would be if each had the inferred size."""
-    cells = prod(max(1, o) for o in inferred_extent(gathered.params, _pads(gathered)))
-    return _starts(gathered, gathered.data.shape[1] * cells, cells) + _in_plane(gathered)
-
-
-def _pads(gathered: Gathered) -> Pads:
-    return tuple(zip(gathered.params.pads_begin, gathered.params.pads_end, strict=True))
-
-
 _PLACES = {
-    "unpool-index-less-one": _counted(lambda indices: indices - 1),
-    "unpool-index-plus-one": _counted(lambda indices: indices + 1),
-    "unpool-index-from-end": _counted(lambda indices: -1 - indices),
-    "unpool-index-in-8-bits": _counted(lambda indices: indices % 256),
+    "unpool-index-less-one": Fault.of(reduce=before(_counted, lambda i: i - 1)),
+    "unpool-index-plus-one": Fault.of(reduce=before(_counted, lambda i: i + 1)),
+    "unpool-index-from-end": Fault.of(reduce=before(_counted, lambda i: -1 - i)),
+    "unpool-index-in-8-bits": Fault.of(reduce=before(_counted, lambda i: i % 256)),
     "unpool-index-column-major": _put(_column_major),
     "unpool-index-of-padded": _put(_of_padded),
-    "unpool-index-of-inferred": _put(_of_inferred),
-    "unpool-planes-of-inferred": _put(_in_planes_of_inferred),
-    "unpool-index-of-plane": _put(lambda gathered: _of_planes(gathered) + _indices(gathered)),
-    "unpool-index-kept-in-plane": _put(lambda gathered: _of_planes(gathered) + _in_plane(gathered)),
+    "unpool-index-of-inferred": _put(
+        lambda given: _of_other_plane(given, _inferred(given), (0,) * len(given.extent))
+    ),
+    "unpool-planes-of-inferred": _put(
+        lambda given: _of_planes(given, _inferred(given)) + _in_plane(given)
+    ),
+    "unpool-index-of-plane": _put(lambda given: _of_planes(given) + _indices(given)),
+    "unpool-index-kept-in-plane": _put(lambda given: _of_planes(given) + _in_plane(given)),
     "unpool-index-of-tensor": _put(_indices),
     "unpool-batch-forgotten": _put(_into_first_batch),
-    "unpool-channel-forgotten": _put(_into_first_channel),
+    "unpool-channel-forgotten": _put(
+        lambda given: _starts(given, prod(_output(given)[1:]), 0) + _in_plane(given)
+    ),
     "unpool-index-unread": _put(_first_of_windows),
 }
 
@@ -170,19 +161,17 @@ def _filled(value: float) -> Fault:
     return Fault.of(reduce=instead(_filling, lambda result: result.dtype.type(value)))
 
 
-def _not_cleared(right: Reduce) -> Reduce:
+def _not_cleared(
+    left: dict[Any, Array], right: Reduce, gathered: Gathered, divisor: Divisor
+) -> Array:
     """Leave what the call before left, if its output has the same shape."""
-    left: dict[Any, Array] = {}
 
     def kept(result: Array) -> Array:
         return left.get((result.shape, result.dtype), result)
 
-    def unpooled(gathered: Gathered, divisor: Divisor) -> Array:
-        result = _filling(kept, right, gathered, divisor)
-        left[result.shape, result.dtype] = result.copy()
-        return result
-
-    return unpooled
+    result = _filling(kept, right, gathered, divisor)
+    left[result.shape, result.dtype] = result.copy()
+    return result
 
 
 def _filling(
@@ -207,18 +196,13 @@ _PUT = {
     "unpool-index-0-as-none": Fault.of(reduce=before(_without_index_0)),
     "unpool-filled-with-ones": _filled(1.0),
     "unpool-filled-with-minus-infinity": _filled(-np.inf),
-    "unpool-not-cleared": Fault.of(reduce=_not_cleared).but(remembers=True),
+    "unpool-not-cleared": Fault.of(reduce=remembering(_not_cleared)).but(remembers=True),
     "unpool-last-cell-lost": Fault.of(
         gather=OnData(unwritten(mask_of(COLUMN, lambda i, count: i == count - 1)).change)
     ),
 }
 
 # Sizes, and what is accepted ---------------------------------------------------------------------
-
-
-def _stride_more(right: Extent, params: Params, _pads: Pads) -> Extent:
-    is_given = any(params.fixed_output)
-    return right if is_given else tuple(o + s for o, s in zip(right, params.strides, strict=True))
 
 
 def _with_int64(call: Call) -> tuple[Call]:
@@ -243,7 +227,7 @@ FAULTS = {
     "unpool-size-less-pads": read(
         fixed_output=computed("", lambda o, b, e: o - b - e, "fixed_output", *PADS)
     ),
-    "unpool-window-too-many": Fault.of(extent=after(_stride_more)),
+    "unpool-window-too-many": read(IN_EXTENT, sizes=each("", lambda d: d + 1)),
     "unpool-accepts-int32": Fault.of(validate=before(_with_int64)),
     "unpool-accepts-long-lists": Fault.of(validate=before(_with_short_lists)),
 }

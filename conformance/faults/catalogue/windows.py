@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from math import prod
+from operator import floordiv
 from typing import Any
 
 import numpy as np
@@ -52,20 +54,16 @@ def _subsampled(right: Gathered, data: Array, params: Params, _windows: Windows)
     return replace(right, data=data, lo=lo, hi=tuple(a + 1 for a in lo), positions=positions)
 
 
-def _memory_stride(axis: int, bits: int) -> Fault:
+def _addressed(axis: int, bits: int, data: Array) -> Array:
     """Address data with one memory stride, in elements, kept in a few bits."""
-
-    def change(data: Array) -> Array:
-        strides = [prod(data.shape[i + 1 :]) for i in range(data.ndim)]
-        if strides[axis] < 1 << bits:
-            return data
-        strides[axis] %= 1 << bits
-        open_grid = np.ogrid[tuple(map(slice, data.shape))]
-        index: Any = sum(i * stride for i, stride in zip(open_grid, strides, strict=True))
-        addressed: Array = data.reshape(-1)[index]
-        return addressed
-
-    return Fault.of(gather=OnData(change))
+    strides = [prod(data.shape[i + 1 :]) for i in range(data.ndim)]
+    if strides[axis] < 1 << bits:
+        return data
+    strides[axis] %= 1 << bits
+    open_grid = np.ogrid[tuple(map(slice, data.shape))]
+    index: Any = sum(i * stride for i, stride in zip(open_grid, strides, strict=True))
+    addressed: Array = data.reshape(-1)[index]
+    return addressed
 
 
 _CELLS = {
@@ -73,9 +71,9 @@ _CELLS = {
     "square-input-transposed": Fault.of(gather=OnData(transposed_if_square)),
     "runs-into-next-row": Fault.of(gather=after(_into_next_row)),
     "kernel-one-subsamples": Fault.of(gather=after(_subsampled)),
-    "row-stride-of-8-bits": _memory_stride(-2, 8),
-    "plane-stride-of-16-bits": _memory_stride(1, 16),
-    "batch-stride-of-16-bits": _memory_stride(0, 16),
+    "row-stride-of-8-bits": Fault.of(gather=OnData(partial(_addressed, -2, 8))),
+    "plane-stride-of-16-bits": Fault.of(gather=OnData(partial(_addressed, 1, 16))),
+    "batch-stride-of-16-bits": Fault.of(gather=OnData(partial(_addressed, 0, 16))),
 }
 
 # The divisor -------------------------------------------------------------------------------------
@@ -104,18 +102,16 @@ def _whole_without_pads(right: Divisor, params: Params, pads: Pads, windows: Win
     return steps.outer(windows.lengths) if params.include_pad and not is_padded else right
 
 
-def _of_clipped_length(*, rounded_up: bool) -> Fault:
+def _of_clipped_length(
+    over: Callable[[Any, int], Any], _right: Any, params: Params, pads: Pads, windows: Windows
+) -> Divisor:
     """Divide the length of clipped windows by the dilation, wherever their first cell lies."""
-
-    def divisor(_right: Any, params: Params, pads: Pads, windows: Windows) -> Divisor:
-        counts = []
-        for (start, stop, n), d, (begin, end) in zip(windows.axes, params.sizes, pads, strict=True):
-            before_input, behind = (begin, end) if params.include_pad else (0, 0)
-            length = np.minimum(stop, d + behind) - np.maximum(start, -before_input)
-            counts.append(np.maximum((length + (n - 1) * rounded_up) // n, 0))
-        return steps.outer(counts)
-
-    return Fault.of(divide=instead(divisor))
+    counts = []
+    for (start, stop, n), d, (begin, end) in zip(windows.axes, params.sizes, pads, strict=True):
+        before_input, behind = (begin, end) if params.include_pad else (0, 0)
+        length = np.minimum(stop, d + behind) - np.maximum(start, -before_input)
+        counts.append(np.maximum(over(length, n), 0))
+    return steps.outer(counts)
 
 
 def _integer_quotient(reduce: Reduce, gathered: Gathered, divisor: Divisor) -> Array:
@@ -154,16 +150,20 @@ def _given_times_counted(right: Divisor, params: Params, pads: Pads, windows: Wi
     return right * _counted(params, pads, windows) if is_given else right
 
 
-def _divided_by(count: Callable[[Array, int], int]) -> Fault:
+def _divided_by(
+    count: Callable[[Array, int], int], gathered: Gathered, divisor: Divisor
+) -> tuple[Gathered, Divisor]:
     """Divide the sum of a plane by `count(data, cells of a plane)`."""
-
-    def reduce(gathered: Gathered, divisor: Divisor) -> tuple[Gathered, Divisor]:
-        number = count(gathered.data, prod(gathered.params.sizes))
-        return gathered, np.full_like(divisor, number)
-
-    return Fault.of(reduce=before(reduce))
+    return gathered, np.full_like(divisor, count(gathered.data, prod(gathered.params.sizes)))
 
 
+_DIVISORS_OF_PLANES: dict[str, Callable[[Array, int], int]] = {
+    "channels": lambda data, cells: cells * data.shape[1],
+    "batches": lambda data, cells: cells * data.shape[0],
+    "groups-of-8": lambda _, cells: axis.ceil_div(cells, 8) * 8,
+    "first-axis-squared": lambda data, _: int(data.shape[2]) ** (data.ndim - 2),
+    "last-two-axes": lambda data, _: prod(data.shape[2:][-2:]),
+}
 FAULTS = {
     **_CELLS,
     "divisor-border-rescaled": Fault.of(divide=instead(_rescaled_borders)),
@@ -171,16 +171,17 @@ FAULTS = {
     "divisor-whole-kernel-without-pads": Fault.of(divide=after(_whole_without_pads)),
     "divisor-whole-kernel-blocked-channels": Fault.of(reduce=before(_whole_kernel_in_blocks)),
     "divisor-integer-quotient": Fault.of(reduce=instead(_integer_quotient)),
-    "divisor-of-clipped-length-rounded-up": _of_clipped_length(rounded_up=True),
-    "divisor-of-clipped-length-rounded-down": _of_clipped_length(rounded_up=False),
+    "divisor-of-clipped-length-rounded-up": Fault.of(
+        divide=instead(_of_clipped_length, axis.ceil_div)
+    ),
+    "divisor-of-clipped-length-rounded-down": Fault.of(
+        divide=instead(_of_clipped_length, floordiv)
+    ),
     "given-divisor-ignored": Fault.of(divide=given(_not_given)),
     "given-divisor-ignored-at-border": Fault.of(divide=after(_given_within)),
     "given-divisor-multiplied": Fault.of(divide=after(_given_times_counted)),
-    "whole-divided-by-channels": _divided_by(lambda data, cells: cells * data.shape[1]),
-    "whole-divided-by-batches": _divided_by(lambda data, cells: cells * data.shape[0]),
-    "whole-divided-by-groups-of-8": _divided_by(lambda _, cells: axis.ceil_div(cells, 8) * 8),
-    "whole-divided-by-first-axis-squared": _divided_by(
-        lambda data, _: int(data.shape[2]) ** (data.ndim - 2)
-    ),
-    "whole-divided-by-last-two-axes": _divided_by(lambda data, _: prod(data.shape[2:][-2:])),
+    **{
+        f"whole-divided-by-{what}": Fault.of(reduce=before(_divided_by, count))
+        for what, count in _DIVISORS_OF_PLANES.items()
+    },
 }
