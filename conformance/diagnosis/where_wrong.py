@@ -6,43 +6,28 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from conformance.cases.perturb import Feature
-from conformance.diagnosis.conditions import Condition, any_holds
-from conformance.diagnosis.elements import ALL_AXES, Bools, layout_of
+from conformance.diagnosis.conditions import Places, any_holds, places_written
+from conformance.diagnosis.elements import layout_of
 from conformance.diagnosis.features import spread
-from conformance.diagnosis.sample import Sample
+from conformance.diagnosis.sample import Bools, Sample
 from conformance.vector import Vector
 
 _LOOKED_AT = 60
 _NAMED = 2
 
-_Place = tuple[Condition, ...]
-"""Elements for which one of some conditions holds."""
-
-
-def _first(name: str, axis: int = 0) -> Condition:
-    return Condition(Feature(name, axis), "is", 0.0)
-
-
-def _from(name: str, least: int, axis: int = 0) -> Condition:
-    return Condition(Feature(name, axis), "from", float(least))
-
-
-def _on_axis(axis: int) -> Sequence[_Place]:
-    begin, end = (_first(name, axis) for name in ("position", "position_end"))
-    rest = ((_from(name, 1, axis),) for name in ("position", "position_end"))
-    return ((begin,), (end,), *rest, (begin, end))
-
-
-_PLACES: Sequence[_Place] = (
-    (_first("batch_index"),),
-    (_from("batch_index", 1),),
-    (_first("channel"),),
-    *((_from("channel", least),) for least in (1, 4, 8, 16, 32)),
-    *(place for axis in (1, 2, 3) for place in _on_axis(axis)),
-    (Condition(Feature("in_padding", ALL_AXES), "is", value=True, over="some"),),
-    (Condition(Feature("in_padding", ALL_AXES), "is", value=False, over="every"),),
+_ON_AXIS = (
+    *("position.{0}=0", "position_end.{0}=0", "position.{0}>=1", "position_end.{0}>=1"),
+    "position.{0}=0|position_end.{0}=0",
 )
+_PLACES: Sequence[Places] = [
+    places_written(said)
+    for said in (
+        *("batch_index=0", "batch_index>=1", "channel=0"),
+        *(f"channel>={least}" for least in (1, 4, 8, 16, 32)),
+        *(said.format(axis) for axis in (1, 2, 3) for said in _ON_AXIS),
+        *("in_padding.some=yes", "in_padding.every=no"),
+    )
+]
 
 
 def where_wrong(failures: Sequence[Sample]) -> str:
@@ -77,7 +62,7 @@ def where_wrong(failures: Sequence[Sample]) -> str:
         # A place that is all of what is left of every output tells nothing.
         if _share(narrowed[best]) == _share(left):
             break
-        named.append(f"in {' or '.join(condition.words for condition in best)}")
+        named.append(f"in {' or '.join(condition.words for (condition,) in best)}")
         left = narrowed[best]
         del of_place[best]
     if named:
@@ -85,14 +70,14 @@ def where_wrong(failures: Sequence[Sample]) -> str:
     return f"about {np.mean(shares):.0%} of the elements are wrong, in no place common to all"
 
 
-def _marked(place: _Place, vector: Vector, wrong: Bools) -> Bools:
-    """Mark the elements of a place in an output of the shape of what is wrong there."""
+def _marked(places: Places, vector: Vector, wrong: Bools) -> Bools:
+    """Mark the elements of places in an output of the shape of what is wrong there."""
     readings = next(
         outcome.readings[0]
         for outcome in vector.values
         if outcome.outputs[0].values.shape == wrong.shape
     )
-    return any_holds([(condition,) for condition in place], layout_of(vector, readings))
+    return any_holds(places, layout_of(vector, readings))
 
 
 def _share(parts: Sequence[Bools]) -> float:
