@@ -18,10 +18,10 @@ from operator import eq, gt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from conformance.cases.perturb import Feature
 from conformance.cases.sweep.rules import rule_of
+from conformance.diagnosis.sample import Bools
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.faults import conditions
@@ -31,15 +31,11 @@ from conformance.operators.attributes import NUMBERS, Role
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Pads, Plan, clip
 from conformance.reference.fold import fold
-from conformance.reference.rounding import narrow, widen
+from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import UNDEFINED, Array, Vector
 
-Bools = npt.NDArray[np.bool_]
-Doubles = npt.NDArray[np.float64]
 Style = Literal["index", "count", "number", "flag", "word"]
 
-EQUAL = "equal"
-"""The relation of numbers of one axis that are the same, in names as "kernel_equal_size"."""
 GROUPS = (2, 4, 8, 16, 32)
 """Sizes of the groups in which elements may be computed together."""
 ALL_AXES = 0
@@ -666,46 +662,33 @@ _NOUNS = {
     "output": "the output size",
 }
 _Test = Callable[[float, float], bool]
-_COMPARED: Sequence[tuple[str, _Test, str, Sequence[str]]] = (
-    (
-        "above",
-        gt,
-        "{is|is not} above",
-        (
-            *("kernel size", "strides kernel", "kernel strides", "strides size"),
-            *("output size", "size output", "pads_begin pads_end", "pads_end pads_begin"),
-        ),
-    ),
-    (
-        EQUAL,
-        eq,
-        "{equals|does not equal}",
-        ("kernel size", "strides kernel", "output size", "pads_begin pads_end"),
-    ),
-    (
-        "divides",
-        lambda one, other: one > 0 and other % one == 0,
-        "{divides|does not divide}",
-        ("kernel size", "strides size", "strides kernel", "output size"),
-    ),
+_RELATIONS: Mapping[str, tuple[_Test, str]] = {
+    "above": (gt, "{is|is not} above"),
+    "equal": (eq, "{equals|does not equal}"),
+    "divides": (lambda one, other: one > 0 and other % one == 0, "{divides|does not divide}"),
+}
+"""How numbers of one axis compare: a relation, a test, and words for it."""
+_COMPARED = (
+    *("kernel above size", "strides above kernel", "kernel above strides", "strides above size"),
+    *("output above size", "size above output"),
+    *("pads_begin above pads_end", "pads_end above pads_begin"),
+    *("kernel equal size", "strides equal kernel", "output equal size"),
+    "pads_begin equal pads_end",
+    *("kernel divides size", "strides divides size", "strides divides kernel"),
+    "output divides size",
 )
-"""How numbers of one axis compare: a relation, a test, words for it, and of which numbers."""
 
 
-def _comparisons() -> Iterator[tuple[str, Kind]]:
-    """Yield flags by name: a relation of two numbers of an axis holds."""
-    for relation, test, words, pairs in _COMPARED:
-        for one, other in map(str.split, pairs):
-            said = f"{_NOUNS[one]} {words} {_NOUNS[other]} on {{axis}}"
-            yield f"{one}_{relation}_{other}", _flag(_compared(test, one, other), said)
+def _compared(said: str) -> Kind:
+    """Return the flag that a relation of two numbers of an axis holds."""
+    one, relation, other = said.split()
+    test, words = _RELATIONS[relation]
 
-
-def _compared(test: _Test, one: str, other: str) -> Of:
     def of(layout: Layout, axis: int) -> bool | None:
         numbers = [_on(name)(layout, axis) for name in (one, other)]
         return None if None in numbers else test(*numbers)
 
-    return of
+    return _flag(of, f"{_NOUNS[one]} {words} {_NOUNS[other]} on {{axis}}")
 
 
 _MAY_BE_ABSENT: Mapping[Role, str] = {
@@ -773,7 +756,7 @@ _OF_CASES: Mapping[str, Kind] = {
     "planes": _number(_product(0, 2), "the number of planes", 4.0),
     "inputs": _number(_product(2), "the number of input cells of a plane", 4.0, cycles=True),
     "all_inputs": _number(_product(0), "the number of input cells", 5.0),
-    **dict(_comparisons()),
+    **{said.replace(" ", "_"): _compared(said) for said in _COMPARED},
     "invalid_part": _word(_of_invalid(_invalid_part), "what is invalid", 1.0),
     "invalid_how": _word(
         _of_invalid(lambda _layout, _what, how: rule_of(how)), "what is wrong with it", 1.0

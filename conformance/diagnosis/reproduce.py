@@ -31,10 +31,8 @@ from conformance.operators import Clause, disputed_of, operator_named
 from conformance.operators.operator import Operator
 from conformance.operators.reduction import lowest
 from conformance.reference.bound import wider_format
-from conformance.reference.rounding import widen
+from conformance.reference.rounding import Doubles, widen
 from conformance.vector import UNDEFINED, Array, Case, Combination, Outputs, Vector
-
-Doubles = npt.NDArray[np.float64]
 
 
 class Match(IntEnum):
@@ -405,9 +403,7 @@ def _rounding(
         # Of many elements, that they are all nearer to what is predicted is no chance.
         many = np.isfinite(off) & (off > 0) & counted
         misses = np.abs(predicted - returned)[many].sum()
-        nearer = (
-            many.sum() >= limits.MANY_ELEMENTS and off[many].sum() >= limits.STANDS_OUT * misses
-        )
+        nearer = many.sum() >= limits.TELLING and off[many].sum() >= limits.STANDS_OUT * misses
     return bool(far.any() or nearer)
 
 

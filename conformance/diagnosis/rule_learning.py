@@ -31,18 +31,11 @@ from conformance.diagnosis.conditions import (
     case_at,
     place_words,
 )
-from conformance.diagnosis.elements import (
-    ALL_AXES,
-    GROUPS,
-    KINDS,
-    Bools,
-    Doubles,
-    Layout,
-    features_of,
-)
+from conformance.diagnosis.elements import ALL_AXES, GROUPS, KINDS, Layout, features_of
 from conformance.diagnosis.predictions import Predictions
-from conformance.diagnosis.sample import OF_ELEMENTS, Manner, Sample
+from conformance.diagnosis.sample import OF_ELEMENTS, Bools, Manner, Sample
 from conformance.diagnosis.substitutes import Instead, instead_of
+from conformance.reference.rounding import Doubles
 from conformance.vector import Case
 
 Ints = npt.NDArray[np.int64]

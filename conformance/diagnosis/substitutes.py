@@ -12,11 +12,11 @@ from math import inf
 import numpy as np
 
 from conformance.diagnosis import limits
-from conformance.diagnosis.elements import Bools, Doubles, Layout, layout_of
+from conformance.diagnosis.elements import Layout, layout_of
 from conformance.diagnosis.reproduce import equal_numbers
-from conformance.diagnosis.sample import Sample
+from conformance.diagnosis.sample import Bools, Sample
 from conformance.dtypes import FLOATS, float_format, name_of
-from conformance.reference.rounding import narrow, widen
+from conformance.reference.rounding import Doubles, narrow, widen
 from conformance.vector import Array, Vector
 
 Values = Callable[[Layout], Doubles | None]
@@ -102,7 +102,7 @@ def instead_of(
     ]
     if (
         sum(int(sample.wrong.sum()) for sample, _ in pairs if sample.wrong is not None)
-        < limits.FEWEST_WRONG
+        < limits.FEWEST_ALIKE
     ):
         return None
     candidates = chain(_constants(pairs), others)
@@ -128,7 +128,7 @@ def _fits(candidate: Instead, pairs: Sequence[tuple[Sample, Layout]]) -> bool:
             return False
         told += of
     wrong = sum(int(sample.wrong.sum()) for sample, _ in pairs if sample.wrong is not None)
-    return told >= limits.FEWEST_WRONG and 2 * told >= wrong
+    return told >= limits.FEWEST_ALIKE and 2 * told >= wrong
 
 
 def _least(layout: Layout) -> float:
