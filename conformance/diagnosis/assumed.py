@@ -128,13 +128,13 @@ class Assumed:
         """
         predictions = Predictions(self.followed(readings))
         light = [each for each in self.failing if weight(each.vector) <= limits.LIGHT]
-        some = thinned(light, limits.ASSUMED)
+        some = thinned(light, limits.LOOKED_AT)
         search = Search(
             [*map(predictions.observation, some)],
-            [*map(predictions.unanswered, spread(self.conforming, limits.ASSUMED, lambda v: v))],
+            [*map(predictions.unanswered, spread(self.conforming, limits.LOOKED_AT, lambda v: v))],
             self.with_others(candidates),
             reproductions=predictions.reproductions,
-            share=Budget().share(limits.STEPS_OF_ASSUMED),
+            share=Budget().share(limits.STEPS_OF_LEFT),
         )
         claims = [fit.claim for fit in search.run()[0]]
         left = sum(

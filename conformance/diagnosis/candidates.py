@@ -108,9 +108,7 @@ def faults_instead(
     left: Sequence[Sample], candidates: Candidates, predictions: Predictions
 ) -> list[Instead]:
     """Return what faults make of all that is wrong in failures, though not of all that is right."""
-    sample = [
-        s for s in thinned(left, limits.INSTEAD_FAILURES) if s.wrong is not None and s.outputs
-    ]
+    sample = [s for s in thinned(left, limits.LOOKED_AT) if s.wrong is not None and s.outputs]
     sample = sorted((s for s in sample if _weight(s) <= limits.LARGEST_OUTPUT), key=_weight)
     share = predictions.budget.share(limits.STEPS_OF_INSTEAD)
     every: list[Together] = [(fault,) for fault in of_common_numbers(sample, predictions.readings)]

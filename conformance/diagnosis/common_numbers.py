@@ -39,7 +39,7 @@ def of_common_numbers(
             )
         )
         for value, count in seen.most_common(limits.COMMON_NUMBERS):
-            if count >= limits.COMMON_FAILURES:
+            if count >= limits.FEWEST_ALIKE:
                 yield from _faults_of(make, value)
 
 

@@ -456,7 +456,7 @@ class Experiments:
         """Yield what held-out cases say of a fault under one condition after the other."""
         always = self._known.trial(planted(*claim.faults))
         absent = [s for s in self._known.conforming if self._shows_otherwise(always, s)]
-        for _ in range(limits.CONDITIONS):
+        for _ in range(limits.ROUNDS):
             trial = self._trying.tried(claim, shown, share)
             is_right = not self._applies_to_many(trial.claim, absent, shown)
             if is_right and trial.is_confirmed:
@@ -493,7 +493,7 @@ class Experiments:
         """
         met = [s for s in absent if not s.failed and self._predictions.applies(claim, s.vector)]
         valid = sum(bool(s.vector.values) for s in met)
-        return limits.PER_MET * valid > len(shown) or limits.PER_REFUSED * len(met) > len(shown)
+        return limits.PER_MET * valid > len(shown) or limits.PER_HIDDEN * len(met) > len(shown)
 
     def _is_worth_a_condition(self, shown: Sequence[Sample]) -> bool:
         """Say whether a fault explains enough failures that are left to learn when it is there.

@@ -57,14 +57,14 @@ def diagnose(
         return readings(vector) if callable(readings) else readings
 
     searched, others = _not_too_many(failing)
-    some = thinned([s for s in searched if _is_small(s.vector.case)], limits.COMMON_SAMPLES)
+    some = thinned([s for s in searched if _is_small(s.vector.case)], limits.LOOKED_AT)
     candidates = replace(candidates or Candidates(), common=(*of_common_numbers(some, of),))
     steps = limits.STEPS_OF_SEARCH_AT_LEAST + limits.STEPS_OF_SEARCH_A_FAILURE * len(failing)
     budget = laboratory.budget if laboratory is not None else Budget()
     predictions = Predictions(of, budget)
     search = Search(
         [*map(predictions.observation, searched)],
-        [*map(predictions.unanswered, spread(conforming, limits.CONFORMING, lambda v: v))],
+        [*map(predictions.unanswered, spread(conforming, limits.WEIGHED, lambda v: v))],
         candidates,
         reproductions=predictions.reproductions,
         progress=progress,
@@ -130,9 +130,9 @@ def _proven(
     laboratory.begin(limits.STEPS_AT_LEAST + limits.STEPS_A_FAILURE * len(failures.samples))
     laboratory.about = set().union(*(laboratory.open_clauses(s.vector) for s in failures.samples))
     small = {i for i, s in enumerate(failures.samples) if _is_small(s.vector.case)}
-    chosen = spread(sorted(small), limits.FAILING, lambda i: failures.samples[i].vector)
+    chosen = spread(sorted(small), limits.WEIGHED, lambda i: failures.samples[i].vector)
     right = [as_expected(vector) for vector in conforming if _is_small(vector.case)]
-    some = spread(right, limits.CONFORMING, lambda sample: sample.vector)
+    some = spread(right, limits.WEIGHED, lambda sample: sample.vector)
     known = Knowledge(
         laboratory,
         predictions,
@@ -167,7 +167,7 @@ def _proven(
         stood = _as_tried(fit, trial, predictions, failures.samples, search)
         new = stood.explained.keys() - explained
         # What other causes explain, all of it or most, needs no name of its own.
-        if limits.MOSTLY_KNOWN * len(new) < len(stood.explained) or not new:
+        if limits.ONE_IN * len(new) < len(stood.explained) or not new:
             continue
         if any(stood.explained.keys() <= {*numbers} for numbers in ruled):
             continue

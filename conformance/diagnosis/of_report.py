@@ -71,17 +71,18 @@ def explained(
     are failures that were expected, and operators of which no call returned: a backend that
     cannot be called has no cause in what it was asked for.
     """
-    failing, lost, right, silent, not_kept = _sorted(report)
-    if silent:
-        note = f"no call of {', '.join(silent)} returned: no likely causes were searched for"
+    results = _Results.of(report)
+    if results.silent:
+        silent = ", ".join(results.silent)
+        note = f"no call of {silent} returned: no likely causes were searched for"
         report = replace(report, notes=(*report.notes, note))
     varied = findings_of(report)
     in_two_ways = read_in_two_ways(report)
-    if not (failing or varied or lost or in_two_ways):
+    if not (results.failing or varied or results.lost or in_two_ways):
         return report
     state, budget = StateReport(), Budget(seconds)
     with opened(vectors) as sources:
-        if start is not None and failing:
+        if start is not None and results.failing:
             state = of_state(
                 report,
                 sources,
@@ -93,25 +94,26 @@ def explained(
         failed = [
             sample
             for source in sources
-            for sample in _failures(source, failing.get(source.operator, {}), state.vectors)
+            for sample in _failures(source, results.failing.get(source.operator, {}), state.vectors)
         ]
         # No cause in what was asked for: nobody knows which of two answers that would explain.
         unstable = {*report.repeated.differing} if report.repeated else set()
         state = state.with_others([s.vector for s in failed if s.vector.case.id in unstable])
         failed = [s for s in failed if s.vector.case.id not in unstable]
-        excused = _excused(failed, report.inconsistent)
+        of_readings = [*_of_readings(failed, report.inconsistent)]
+        excused = {*chain(*(each.vectors for each in of_readings))}
         failed = [s for s in failed if s.vector.case.id not in excused]
-        never = _never_answered(sources, lost)
+        never = _never_answered(sources, results.lost)
         operators = {forward_name(s.vector.case.operator) for s in (*failed, *never)}
         operators |= in_two_ways.keys()
-        conforming = _conforming(sources, right, operators, in_two_ways)
+        conforming = _conforming(sources, results.right, operators, in_two_ways)
         known = [*(s.vector for s in failed), *conforming]
         valid = _valid(sources, known, {skipped.id for skipped in report.skipped})
     readings = _readings(report.readings)
-    accepted = {name: result.readings for of in right.values() for name, result in of.items()}
-    apart = [*varied, *_of_readings(excused)]
+    accepted = {each.id: each.readings for of in results.right.values() for each in of.values()}
+    apart = [*varied, *of_readings]
     looked_at = len(state.vectors) + len(failed) + len(never)
-    failures = sum(each.explained for each in apart) + looked_at + not_kept
+    failures = sum(each.explained for each in apart) + looked_at + results.not_kept
     unasked = _unasked(runner)
 
     def laboratory(part: Budget, assumed: Combination) -> Laboratory | None:
@@ -230,7 +232,8 @@ class _Searches:
             self.parts[operator] = statements.of_failures(found, samples, assumed.readings)
         else:
             self.parts[operator] = statements.of_clause(found, assumed.readings)
-        self.ended[operator] = _ended(asked, self.parts[operator])
+        is_enough = asked is None or all(each.is_known for each in self.parts[operator])
+        self.ended[operator] = "" if asked is None or is_enough else asked.ended
 
     def _assumed(
         self,
@@ -272,7 +275,7 @@ class _Searches:
         """Say whether a cause of other operators, found later, explains more than its own do."""
         operator, samples, _ = self.operators[number]
         part = self.parts.get(operator, ())
-        some = thinned([s for s in samples if weight(s.vector) <= limits.LIGHT], limits.ASSUMED)
+        some = thinned([s for s in samples if weight(s.vector) <= limits.LIGHT], limits.LOOKED_AT)
         ids = {sample.vector.case.id for sample in some}
         own = max(
             (len(ids.intersection(each.vectors)) for each in part if each.is_known), default=0
@@ -288,13 +291,6 @@ class _Searches:
             for claim in _causes_of(confirmed)
             if word_of(claim) not in known
         )
-
-
-def _ended(laboratory: Laboratory | None, part: Sequence[Diagnosis]) -> str:
-    """Return why experiments ended before all was known; "" if they did not."""
-    if laboratory is None or all(each.is_known for each in part):
-        return ""
-    return laboratory.ended
 
 
 def _causes_of(parts: Sequence[Sequence[Diagnosis]]) -> list[Claim]:
@@ -333,38 +329,26 @@ def _by_operator(
     return [(name, failed.get(name, []), right.get(name, [])) for name in names]
 
 
-def _excused(
-    failures: Sequence[Sample], inconsistent: frozenset[str]
-) -> dict[str, tuple[str, ...]]:
-    """Return failures by id, with clauses, that raised what one of several readings allows.
+def _of_readings(failures: Sequence[Sample], inconsistent: Collection[str]) -> Iterator[Diagnosis]:
+    """Yield failures that raised what one of several readings allows, by the clauses read so.
 
     These are `inconsistent`: other answers follow another reading, and no attribute says where.
     """
-    return {
-        s.vector.case.id: tuple(clause for clause in s.vector.clauses if clause in inconsistent)
-        for s in failures
-        if not (s.failed or inconsistent.isdisjoint(s.vector.clauses))
-    }
-
-
-def _of_readings(excused: Mapping[str, tuple[str, ...]]) -> Iterator[Diagnosis]:
-    """Yield exceptions that one of several readings excuses, by the clauses that are read so."""
     groups: dict[tuple[str, ...], list[str]] = {}
-    for name, clauses in excused.items():
-        groups.setdefault(clauses, []).append(name)
+    for vector in (sample.vector for sample in failures if not sample.failed):
+        if clauses := tuple(clause for clause in vector.clauses if clause in inconsistent):
+            groups.setdefault(clauses, []).append(vector.case.id)
     for clauses, ids in groups.items():
         words = f"an exception that one of the readings of {listed(clauses)} allows"
         yield told_apart("reading", words, ids, raised=True)
 
 
-def _never_answered(
-    sources: Sequence[Source], lost: Mapping[str, Mapping[str, Lost]]
-) -> list[Sample]:
+def _never_answered(sources: Sequence[Source], lost: _ById) -> list[Sample]:
     return [
-        Sample(vector, None, failed=True, lost=ways[vector.case.id])
+        Sample(vector, None, failed=True, lost=_LOST[results[vector.case.id].verdict])
         for source in sources
-        if (ways := lost.get(source.operator))
-        for vector in _read(source, ways)
+        if (results := lost.get(source.operator))
+        for vector in _read(source, results)
     ]
 
 
@@ -434,7 +418,7 @@ def _failures(
 
 def _conforming(
     sources: Sequence[Source],
-    right: Mapping[str, Mapping[str, Result]],
+    right: _ById,
     failed: Collection[str],
     in_two_ways: Mapping[str, Collection[str]],
 ) -> list[Vector]:
@@ -480,10 +464,7 @@ def reproduced(report: Report, vectors: Vectors, causes: Iterable[str]) -> dict[
     A word is one that `cause_named` takes. What cannot be compared is not there: an output
     that the report did not keep, and an answer that was no array.
     """
-    failing: dict[str, dict[str, Result]] = {}
-    for result in report.results:
-        if result.verdict in report.failing and result.is_answered:
-            failing.setdefault(result.operator, {})[result.id] = result
+    failing = _by_id(r for r in report.results if r.verdict in report.failing and r.is_answered)
     readings = _readings(report.readings)
     named = {cause: cause_named(cause) for cause in causes}
     found: dict[str, list[str]] = {}
@@ -503,43 +484,47 @@ def _unasked(runner: Runner | None) -> str:
     return ""
 
 
-def _sorted(
-    report: Report,
-) -> tuple[
-    dict[str, dict[str, Result]],
-    dict[str, dict[str, Lost]],
-    dict[str, dict[str, Result]],
-    list[str],
-    int,
-]:
-    """Return what failed, what was lost and what conforms, and the operators that never returned.
+_ById = Mapping[str, Mapping[str, Result]]
+"""Results by operator and id."""
 
-    All by operator; of those that never returned, nothing failed or was lost. Then how many other
-    failures there are with no output to look at: no room, too large, no array.
+
+def _by_id(results: Iterable[Result]) -> _ById:
+    by_operator: dict[str, dict[str, Result]] = {}
+    for result in results:
+        by_operator.setdefault(result.operator, {})[result.id] = result
+    return by_operator
+
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """What failed, what was lost and what conforms, and the operators that never returned.
+
+    Of those that never returned, nothing failed or was lost. `not_kept` is how many other failures
+    there are with no output to look at: no room, too large, no array.
     """
-    failing: dict[str, dict[str, Result]] = {}
-    lost: dict[str, dict[str, Lost]] = {}
-    right: dict[str, dict[str, Result]] = {}
-    returned: set[str] = set()
-    not_kept = 0
-    for result in report.results:
-        if result.returned:
-            returned.add(result.operator)
-        if result.expected or is_varied(result):
-            continue
-        fails = result.verdict in report.failing
-        if fails and result.is_answered:
-            failing.setdefault(result.operator, {})[result.id] = result
-        elif result.verdict in _LOST:
-            lost.setdefault(result.operator, {})[result.id] = _LOST[result.verdict]
-        elif fails:
-            not_kept += result.verdict in RETURNED
-        elif result.verdict == "conforms" and (result.returned or "invalid" in result.tags):
-            right.setdefault(result.operator, {})[result.id] = result
-    silent = sorted(failing.keys() - returned)
-    failing = {name: failing[name] for name in failing.keys() & returned}
-    lost = {name: lost[name] for name in lost.keys() & returned}
-    return failing, lost, right, silent, not_kept
+
+    failing: _ById
+    lost: _ById
+    right: _ById
+    silent: Sequence[str]
+    not_kept: int
+
+    @classmethod
+    def of(cls, report: Report) -> _Results:
+        """Sort the results of a report, but for those that are expected, or of varied calls."""
+        returned = {each.operator for each in report.results if each.returned}
+        plain = [each for each in report.results if not (each.expected or is_varied(each))]
+        failed = [each for each in plain if each.verdict in report.failing]
+        answered = [each for each in failed if each.is_answered]
+        lost = (r for r in plain if r.verdict in _LOST and r.operator in returned)
+        right = (each for each in plain if each.verdict == "conforms")
+        return cls(
+            _by_id(each for each in answered if each.operator in returned),
+            _by_id(lost),
+            _by_id(each for each in right if each.returned or "invalid" in each.tags),
+            sorted({each.operator for each in answered} - returned),
+            sum(each.verdict in RETURNED and not each.is_answered for each in failed),
+        )
 
 
 def _read(source: Source, ids: Iterable[str]) -> list[Vector]:

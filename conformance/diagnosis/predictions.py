@@ -50,7 +50,9 @@ class Predictions:
         if claim.is_of_elements:
             shown = self.shown(claim, vector)
             return shown is not None and bool(shown.any())
-        return self.applies(claim, vector) and self._shows(claim.faults, vector)
+        if not self.applies(claim, vector):
+            return False
+        return not claim.faults or self.reproductions.show(claim.faults, self.unanswered(vector))
 
     def changes(self, claim: Claim, case: Case) -> bool:
         """Say whether faults of a claim change the answer to a case under the first readings.
@@ -302,10 +304,6 @@ class Predictions:
         if id(vector) not in self._unanswered:
             self._unanswered[id(vector)] = Observation(vector, None, self.readings(vector))
         return self._unanswered[id(vector)]
-
-    def _shows(self, faults: Together, vector: Vector) -> bool:
-        """Say whether a backend that has faults, and no others, fails a vector."""
-        return not faults or self.reproductions.show(faults, self.unanswered(vector))
 
 
 def differ(one: Doubles, other: Doubles) -> Bools:

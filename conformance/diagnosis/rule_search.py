@@ -43,7 +43,7 @@ class RuleSearch:
             else []
         )
         best: Trial | None = None
-        for _ in range(limits.RULE_ROUNDS):
+        for _ in range(limits.ROUNDS):
             if self._laboratory.is_over or not known:
                 break
             share = self._laboratory.share(limits.STEPS_OF_A_CAUSE)

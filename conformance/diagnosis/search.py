@@ -97,7 +97,7 @@ class Search:
         self._share = share
         self._reproductions = reproductions.counted_in(share.budget)
         # What tells causes apart may lie in few mismatches: more are looked at than searched.
-        self._scored = _numbers([each.vector for each in mismatches], limits.SCORED)
+        self._scored = _numbers([each.vector for each in mismatches], limits.WEIGHED)
         self._doubtful: dict[Together, Fit] = {}
         self._pair_searches = limits.PAIR_SEARCHES
         self._in_vain = limits.IN_VAIN
@@ -107,7 +107,9 @@ class Search:
         causes: list[Fit] = []
         left = list(range(len(self._mismatches)))
         for most in limits.SAMPLED:
-            self._tick(len(left))
+            if self._progress is not None:
+                count = len(self._mismatches)
+                self._progress("failures", count - len(left), count)
             sample = _numbers([self._mismatches[i].vector for i in left], most)
             fresh = [left[i] for i in sample]
             named = self._singly(causes, fresh, self._of_names)
@@ -183,7 +185,7 @@ class Search:
                 fruitless.append(left[0])
                 left.append(left.pop(0))
                 in_vain = sum(map(self._is_answered, fruitless))
-                if in_vain >= limits.UNEXPLAINED or len(fruitless) >= len(left):
+                if in_vain >= limits.IN_VAIN or len(fruitless) >= len(left):
                     break
             else:
                 fruitless.clear()
@@ -254,7 +256,7 @@ class Search:
         answered = filter(self._is_answered, left)
         light = [i for i in answered if weight(self._mismatches[i].vector) <= limits.LIGHT]
         for i in light:
-            if not self._pair_searches or self._share.is_spent or _is_explained(i, causes):
+            if not self._pair_searches or self._share.is_spent or not _left([i], causes):
                 continue
             self._pair_searches -= 1
             # What would explain it alone was found wanting.
@@ -341,9 +343,7 @@ class Search:
     def _doubt(self, causes: Sequence[Fit]) -> None:
         """Remember what explains most of what was to be, where too much speaks against it."""
         likeliest = max(causes, key=lambda cause: len(cause.explained), default=None)
-        if likeliest is not None and limits.DOUBTFUL * len(likeliest.explained) >= len(
-            self._scored
-        ):
+        if likeliest is not None and limits.ONE_IN * len(likeliest.explained) >= len(self._scored):
             self._doubtful.setdefault(likeliest.faults, likeliest)
 
     def _broken_by(self, faults: Together, count: int) -> frozenset[int]:
@@ -414,10 +414,6 @@ class Search:
     def _is_answered(self, mismatch: int) -> bool:
         return self._as_followed[mismatch].outputs is not None
 
-    def _tick(self, left: int) -> None:
-        if self._progress is not None:
-            self._progress("failures", len(self._mismatches) - left, len(self._mismatches))
-
 
 def _numbers(vectors: Sequence[Vector], most: int) -> list[int]:
     """Return the numbers of vectors of as many kinds as possible."""
@@ -443,7 +439,3 @@ def _is_part(fit: Fit, of: Fit) -> bool:
 def _left(mismatches: Iterable[int], causes: Iterable[Fit]) -> list[int]:
     explained = {i for cause in causes for i in cause.explained}
     return [i for i in mismatches if i not in explained]
-
-
-def _is_explained(mismatch: int, causes: Iterable[Fit]) -> bool:
-    return any(mismatch in cause.explained for cause in causes)

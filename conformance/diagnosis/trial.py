@@ -80,7 +80,7 @@ class Trial:
         return (
             len(self.absent) == self.asked - len(self.predicted) > 0
             and not any(sample.vector.values for sample in self.absent)
-            and limits.PER_REFUSED * len(self.absent) <= len(self.predicted)
+            and limits.PER_HIDDEN * len(self.absent) <= len(self.predicted)
         )
 
     @property
@@ -119,7 +119,7 @@ class Trial:
 
     @property
     def _for_unclear(self) -> int:
-        return limits.PER_UNCLEAR if self.claim.is_whole else limits.PER_UNCLEAR_OF_SOME
+        return limits.PER_UNCLEAR if self.claim.is_whole else limits.PER_IN_PART
 
     @property
     def _confirming(self) -> int:
