@@ -20,11 +20,19 @@ from conformance.backends.runner import Stopped
 from conformance.batch import Batch, batch_of
 from conformance.budget import Budget, Share, Spent
 from conformance.diagnosis import limits
-from conformance.diagnosis.call_pairs import differences, instead, mixed, with_other_data
+from conformance.diagnosis.call_pairs import (
+    by_number,
+    depends_on,
+    described,
+    described_calls,
+    differences,
+    instead,
+    mixed,
+    with_other_data,
+)
 from conformance.diagnosis.features import spread, thinned
 from conformance.diagnosis.run_history import Part, RunHistory, history_of
 from conformance.diagnosis.shrinking import shrinking
-from conformance.diagnosis.state_words import by_number, depends_on, described, described_calls
 from conformance.dtypes import name_of
 from conformance.errors import UsageError
 from conformance.judging.judge import judge

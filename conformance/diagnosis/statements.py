@@ -11,12 +11,11 @@ from typing import Any
 from conformance.diagnosis.claim import Claim, behaviour_of
 from conformance.diagnosis.features import condition
 from conformance.diagnosis.named_causes import word_of
+from conformance.diagnosis.observed import OF_MANNER, traits, where_wrong
 from conformance.diagnosis.reproduce import Match
 from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.search import Fit
 from conformance.diagnosis.state import StateFinding
-from conformance.diagnosis.traits import OF_MANNER, traits
-from conformance.diagnosis.where_wrong import where_wrong
 from conformance.record.report import Diagnosis, Proof, WrongCalls, added_up, told_apart
 from conformance.record.words import how_called
 from conformance.text import listed
