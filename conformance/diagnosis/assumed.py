@@ -12,7 +12,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from itertools import islice, product
 
-from conformance.budget import Budget
 from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim, planted
@@ -130,11 +129,11 @@ class Assumed:
         light = [each for each in self.failing if weight(each.vector) <= limits.LIGHT]
         some = thinned(light, limits.LOOKED_AT)
         search = Search(
-            [*map(predictions.observation, some)],
-            [*map(predictions.unanswered, spread(self.conforming, limits.LOOKED_AT, lambda v: v))],
+            some,
+            spread(self.conforming, limits.LOOKED_AT, lambda vector: vector),
             self.with_others(candidates),
-            reproductions=predictions.reproductions,
-            share=Budget().share(limits.STEPS_OF_LEFT),
+            predictions,
+            limits.STEPS_OF_LEFT,
         )
         claims = [fit.claim for fit in search.run()[0]]
         left = sum(

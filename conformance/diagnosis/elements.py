@@ -281,6 +281,16 @@ def on_axis(words: str, axis: int, which: str = "some") -> str:
     return words.replace("{axis}", axis_words(axis, which))
 
 
+def _then(of: Of, follows: Callable[[Any], Any]) -> Of:
+    """Return the feature: what follows from another one, where there is that."""
+
+    def of_both(layout: Layout, axis: int) -> Any:
+        value = of(layout, axis)
+        return None if value is None else follows(value)
+
+    return of_both
+
+
 # Features of elements.
 
 
@@ -308,11 +318,6 @@ def _divisor(layout: Layout, _axis: int) -> Doubles | None:
     if not layout.operator.reduction.divides:
         return None
     return layout.plan.divisor.astype(np.float64).reshape(1, 1, *layout.shape[2:])
-
-
-def _power_of_two(layout: Layout, axis: int) -> Bools | None:
-    divisor = _divisor(layout, axis)
-    return None if divisor is None else np.frexp(divisor)[0] == 1 / 2
 
 
 def _holding(layout: Layout, axis: int) -> Doubles | None:
@@ -351,9 +356,8 @@ def _subnormal(layout: Layout, axis: int) -> Any:
     return _marked(lambda data: (data != 0) & (np.abs(data) < least))(layout, axis)
 
 
-def _of_right(of: Callable[[Doubles], Array]) -> Of:
-    """Return the feature: what follows from the right values, where there are some."""
-    return lambda layout, _: None if layout.right is None else of(layout.right)
+def _right(layout: Layout, _axis: int) -> Doubles | None:
+    return layout.right
 
 
 def _not_finite_in_plane(values: Doubles) -> Doubles:
@@ -391,19 +395,11 @@ def _index_in(first: int, stop: int | None) -> Of:
 
 
 def _from_end(index: Of) -> Of:
-    def of(layout: Layout, axis: int) -> Doubles:
-        numbers: Doubles = index(layout, axis)
-        return numbers.size - 1 - numbers
-
-    return of
+    return _then(index, lambda numbers: numbers.size - 1 - numbers)
 
 
 def _tail(index: Of, group: int) -> Of:
-    def of(layout: Layout, axis: int) -> Bools:
-        numbers: Doubles = index(layout, axis)
-        return numbers >= numbers.size // group * group
-
-    return of
+    return _then(index, lambda numbers: numbers >= numbers.size // group * group)
 
 
 _index = partial(Kind, style="index", of_elements=True)
@@ -468,7 +464,10 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         "windows with {} cells of the input",
     ),
     "divisor": _windows(_divisor, "windows with a divisor of {}", 4.0),
-    "power_of_two": _some_windows(_power_of_two, "windows whose divisor is {a|no} power of two"),
+    "power_of_two": _some_windows(
+        _then(_divisor, lambda divisor: np.frexp(divisor)[0] == 1 / 2),
+        "windows whose divisor is {a|no} power of two",
+    ),
     "holding": _amount(_holding, "cells that {} windows hold along {axis}"),
     "nan": _special(_marked(np.isnan), "cells of NaN"),
     "plus_infinity": _special(_marked(np.isposinf), "cells of infinity"),
@@ -476,14 +475,14 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
     "zero": _special(_marked(lambda data: data == 0), "cells of zero", 5.0),
     "negative": _special(_marked(lambda data: data < 0), "cells below zero", 5.0),
     "subnormal": _special(_subnormal, "subnormal cells", 4.0),
-    "value": _amount(lambda layout, _: layout.right, "elements whose right value is {}", 6.0),
+    "value": _amount(_right, "elements whose right value is {}", 6.0),
     "largest_cell": _windows(
         lambda layout, _: layout.over_windows(layout.wide_data, np.fmax, np.nan),
         "windows whose largest cell is {}",
         6.0,
     ),
     "negative_only": _some_windows(
-        lambda layout, axis: _not_negative(layout, axis) == 0,
+        _then(_not_negative, lambda count: count == 0),
         "windows {that hold cells below zero only|with a cell that is not below zero}",
     ),
     "in_padding": _some_windows(
@@ -492,10 +491,10 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         2.0,
     ),
     "below_zero": _elements(
-        _of_right(lambda values: values < 0), "elements whose right value is {|not }below zero"
+        _then(_right, lambda values: values < 0), "elements whose right value is {|not }below zero"
     ),
     "not_finite_in_plane": _amount(
-        _of_right(_not_finite_in_plane),
+        _then(_right, _not_finite_in_plane),
         "elements of planes with {} right values of NaN or infinity",
         4.0,
         special=True,
@@ -514,12 +513,9 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
 
 
 def _on(name: str) -> Of:
-    """Return the feature: a number of an axis."""
-
-    def of(layout: Layout, axis: int) -> float | None:
-        return float(layout.numbers[name][-axis]) if name in layout.numbers else None
-
-    return of
+    return lambda layout, axis: (
+        float(layout.numbers[name][-axis]) if name in layout.numbers else None
+    )
 
 
 def _pads(layout: Layout) -> list[Sequence[int]]:
@@ -549,12 +545,9 @@ def _left_over(layout: Layout, axis: int) -> Any:
 
 def _meaning(role: str) -> Of:
     """Return the feature: what a word means, its default where a document has no such attribute."""
-
-    def of(layout: Layout, _axis: int) -> Any:
-        known = layout.params is not None and layout.operator.has_windows
-        return getattr(layout.params, role) if known else None
-
-    return of
+    return lambda layout, _: (
+        getattr(layout.params, role) if layout.params and layout.operator.has_windows else None
+    )
 
 
 def _attribute(role: Role) -> Of:
@@ -569,10 +562,11 @@ def _attribute(role: Role) -> Of:
     return of
 
 
-def _chosen_layout(layout: Layout, axis: int) -> str | None:
-    """Return the layout of the arrays that a caller has, where the caller chooses it."""
-    is_last = _attribute("channels_last")(layout, axis)
-    return None if is_last is None else "channels last" if is_last else "channels second"
+_chosen_layout = _then(
+    _attribute("channels_last"),
+    lambda is_last: "channels last" if is_last else "channels second",
+)
+"""The layout of the arrays that a caller has, where the caller chooses it."""
 
 
 def _absent(role: Role) -> Of:
@@ -604,11 +598,9 @@ def _product(first: int, stop: int | None = None) -> Of:
 
 
 def _length(dimension: int) -> Of:
-    def of(layout: Layout, _axis: int) -> Any:
-        shape = layout.data.shape
-        return float(shape[dimension]) if dimension < len(shape) else None
-
-    return of
+    return lambda layout, _: (
+        float(layout.data.shape[dimension]) if dimension < layout.data.ndim else None
+    )
 
 
 def _of_extent(of: Callable[[Layout], int]) -> Of:

@@ -17,7 +17,7 @@ from functools import partial
 from itertools import chain
 from math import inf
 
-from conformance.budget import Budget, Share
+from conformance.budget import Share
 from conformance.cases.minimize import polished
 from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim, planted
@@ -179,7 +179,6 @@ class Experiments:
         return len(self._known.confirmed) >= limits.CONFIRMED or self._laboratory.is_over
 
     def _has(self, faults: Together) -> bool:
-        """Say whether each of some faults is confirmed."""
         known = {fault for trial in self._known.confirmed for fault in trial.claim.faults}
         return known.issuperset(faults)
 
@@ -260,15 +259,14 @@ class Experiments:
             if not self._refuted > known or self._is_enough:
                 break
             known = {*self._refuted}
-            predictions = self._predictions
             # What is refused where a rule says as well.
             left = [s for s in self._known.left if s.outputs is not None or not s.vector.values]
             search = Search(
-                [predictions.observation(sample) for sample in left],
-                [predictions.unanswered(sample.vector) for sample in self._known.conforming],
+                left,
+                [sample.vector for sample in self._known.conforming],
                 replace(self._known.candidates, refuted=known),
-                reproductions=predictions.reproductions,
-                share=Budget().share(limits.STEPS_OF_LEFT),
+                self._predictions,
+                limits.STEPS_OF_LEFT,
             )
             causes, _ = search.run()
             causes += search.doubtful

@@ -63,17 +63,16 @@ def diagnose(
     budget = laboratory.budget if laboratory is not None else Budget()
     predictions = Predictions(of, budget)
     search = Search(
-        [*map(predictions.observation, searched)],
-        [*map(predictions.unanswered, spread(conforming, limits.WEIGHED, lambda v: v))],
+        searched,
+        spread(conforming, limits.WEIGHED, lambda vector: vector),
         candidates,
-        reproductions=predictions.reproductions,
+        predictions,
+        min(steps, limits.STEPS_OF_SEARCH),
         progress=progress,
-        # No clock takes away what recorded answers tell.
-        share=Budget().share(min(steps, limits.STEPS_OF_SEARCH)),
     )
-    with budget.unclocked():  # nor does it take time from experiments
+    with budget.unclocked():  # it takes no time from experiments
         fits, left = search.run()
-        left += search.extended(fits, [*map(predictions.observation, others)])
+        left += search.extended(fits, others)
         fits = _folded([_in_gradients_too(fit, search) for fit in fits])
     failures = Failures([*searched, *others], search.features, search.others)
     if laboratory is None:

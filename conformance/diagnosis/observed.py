@@ -66,7 +66,6 @@ def traits(failure: Sample) -> frozenset[str]:
 
 
 def _traits(expected: list[Expected], got: Array) -> frozenset[str]:
-    """Return the traits of one output."""
     same_shape = [right for right in expected if right.values.shape == got.shape]
     if not same_shape:
         return frozenset(_of_shape(got, expected[0].values))

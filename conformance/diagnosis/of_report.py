@@ -536,7 +536,6 @@ def _read(source: Source, ids: Iterable[str]) -> list[Vector]:
 
 
 def _answer(vector: Vector, result: Result) -> Answer:
-    """Return what a backend returned or raised."""
     if result.output is None:
         return Answer(RAISED, why=result.why)
     return answer_to(vector, outputs_of(result.output))

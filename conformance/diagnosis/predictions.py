@@ -152,7 +152,7 @@ class Predictions:
         what = claim.substitute
         if marked is None or what is None or what.instead is None or not marked.any():
             return marked
-        differs = what.instead.shows(vector, self.readings(vector), told=told)
+        differs = what.instead.shows(self.layout(vector), told=told)
         return marked if differs is None else marked & differs
 
     def may_hide(self, claim: Claim, vector: Vector) -> bool:

@@ -109,7 +109,6 @@ def learned(
 
 
 def _rules(what: Substitute, table: _Table) -> list[Rule]:
-    """Return the rules that fit a table, the shortest first."""
     found: list[tuple[float, Places]] = [
         (bits, (place,)) for bits, place in _conjunctions(table, table.wrong)
     ]
@@ -216,8 +215,7 @@ def _telling(sample: Sample, instead: Instead | None, predictions: Predictions) 
     """Mark the defined elements of a sample that are wrong, or that would show what is."""
     assert sample.wrong is not None
     marked = np.ones_like(sample.wrong) if sample.defined is None else sample.defined
-    readings = predictions.readings(sample.vector)
-    differs = None if instead is None else instead.shows(sample.vector, readings)
+    differs = None if instead is None else instead.shows(predictions.layout(sample.vector))
     return marked if differs is None else marked & (sample.wrong | differs)
 
 
@@ -590,7 +588,6 @@ def _cycles(feature: Feature, values: Ints) -> Iterator[Condition]:
 
 
 def _edges(table: _Table, places: Iterable[Conjunction]) -> tuple[Edge, ...]:
-    """Return the edge of each threshold of a rule."""
     edges = []
     for place in places:
         for condition in place:

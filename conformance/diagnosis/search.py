@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 
-from conformance.budget import Share
+from conformance.budget import Budget
 from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim, planted
 from conformance.diagnosis.features import apart, features, spread, weight
-from conformance.diagnosis.reproduce import Match, Observation, Reproductions
+from conformance.diagnosis.predictions import Predictions
+from conformance.diagnosis.reproduce import Match, Observation
+from conformance.diagnosis.sample import Sample
 from conformance.faults.fault import Fault, Together
 from conformance.progress import Progress
 from conformance.vector import Vector
@@ -74,28 +76,32 @@ class Fit:
 
 
 class Search:
-    """One search; `run` it once. When its `share` of a budget is spent, it looks for no more."""
+    """One search; `run` it once. When it has taken its `steps`, it looks for no more.
+
+    No clock takes away what recorded answers tell.
+    """
 
     def __init__(
         self,
-        mismatches: Sequence[Observation],
-        conforming: Sequence[Observation],
+        mismatches: Sequence[Sample],
+        conforming: Iterable[Vector],
         candidates: Candidates,
+        predictions: Predictions,
+        steps: float,
         *,
-        reproductions: Reproductions,
-        share: Share,
         progress: Progress | None = None,
     ) -> None:
-        self.features = [features(observation.vector) for observation in mismatches]
-        self.others = [features(observation.vector) for observation in conforming]
-        self._mismatches = list(mismatches)
-        self._as_followed = mismatches
-        self._conforming = conforming
+        self._observed = predictions.observation
+        self._as_followed = [*map(self._observed, mismatches)]
+        self._mismatches = [*self._as_followed]
+        self._conforming = [*map(predictions.unanswered, conforming)]
+        self.features = [features(each.vector) for each in self._mismatches]
+        self.others = [features(each.vector) for each in self._conforming]
         self._candidates = candidates
         self._named = candidates.named
         self._progress = progress
-        self._share = share
-        self._reproductions = reproductions.counted_in(share.budget)
+        self._share = Budget().share(steps)
+        self._reproductions = predictions.reproductions.counted_in(self._share.budget)
         # What tells causes apart may lie in few mismatches: more are looked at than searched.
         self._scored = _numbers([each.vector for each in mismatches], limits.WEIGHED)
         self._doubtful: dict[Together, Fit] = {}
@@ -127,11 +133,11 @@ class Search:
         """Causes against which conforming vectors speak: under a condition, they may be true."""
         return [*self._doubtful.values()][: limits.RIVALS]
 
-    def extended(self, causes: Sequence[Fit], mismatches: Sequence[Observation]) -> list[int]:
+    def extended(self, causes: Sequence[Fit], mismatches: Sequence[Sample]) -> list[int]:
         """Hold the causes found against more mismatches; return those of them left over."""
         numbers = range(len(self._mismatches), len(self._mismatches) + len(mismatches))
-        self._mismatches += mismatches
-        self.features += [features(observation.vector) for observation in mismatches]
+        self._mismatches += map(self._observed, mismatches)
+        self.features += [features(sample.vector) for sample in mismatches]
         for cause in causes:
             cause.explained |= self.explained(cause.faults, numbers)
         return self._in_doubt(causes, numbers)
@@ -215,7 +221,6 @@ class Search:
         return is_shared or self._is_enough(cause, left)
 
     def _named_for(self, observation: Observation) -> Iterator[Together]:
-        """Yield those with names that an operator may have."""
         return ((fault,) for fault in self._named if fault.concerns(observation.operator))
 
     def _of_one(self, mismatch: int, left: Sequence[int]) -> Fit | None:

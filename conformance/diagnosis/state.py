@@ -221,7 +221,6 @@ class _Search:
                     break
 
     def _varied(self, positions: Sequence[int], most: int) -> list[_Target]:
-        """Return some failures of different kinds."""
         some = [*map(self._target, thinned(positions, limits.CALLS_A_BATCH))]
         return spread(some, most, lambda target: target.vector)
 
@@ -352,7 +351,6 @@ class _Search:
         return (other if other is not None and self._shows(other, target) else alike), kept
 
     def _shows(self, earlier: Vector | None, target: _Target) -> bool:
-        """Say whether there is an earlier call, and the vector is wrong after it."""
         return earlier is not None and self._is_wrong_after(_parts([earlier]), target)
 
     # What the calls found give ---------------------------------------------------------------
