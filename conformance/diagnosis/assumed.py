@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import chain
 
 from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import Candidates
@@ -24,6 +24,7 @@ from conformance.faults.atoms.reductions import index_without_nan
 from conformance.faults.fault import Fault
 from conformance.judging.judge import answer_to
 from conformance.operators import Clause, Reading, disputed_of, operator_named, under
+from conformance.operators.geometric_readings import combinations
 from conformance.operators.operator import Operator
 from conformance.operators.wraps import StepWrap, instead
 from conformance.record.report import Report
@@ -57,15 +58,10 @@ def assumptions(operators: Iterable[str], clauses: Collection[str]) -> list[Comb
 
     Those of clauses that replace steps: others cannot be told from values.
     """
-    choices = {
-        clause.name: [(clause.name, reading.name) for reading in clause.readings]
-        for operator in operators
-        for clause in disputed_of(operator_named(operator))
-        if clause.name in clauses and any(reading.replaces for reading in clause.readings)
-    }
-    if not choices:
-        return [{}]
-    return [{}, *map(dict, islice(product(*choices.values()), limits.READINGS))]
+    every = chain(*(disputed_of(operator_named(operator)) for operator in operators))
+    open_ones = {c.name: c for c in every if c.name in clauses and c.replaces_steps}
+    readings = combinations([*open_ones.values()])[: limits.READINGS]
+    return [{}, *readings] if open_ones else [{}]
 
 
 @dataclass(frozen=True, slots=True)

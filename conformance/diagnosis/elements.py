@@ -26,13 +26,14 @@ from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.faults import conditions
 from conformance.faults.atoms.calls import NOUNS
+from conformance.judging.comparison import defined
 from conformance.operators import operator_named, under, windows
 from conformance.operators.attributes import NUMBERS, Role
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Pads, Plan, clip
 from conformance.reference.fold import fold
 from conformance.reference.rounding import Doubles, narrow, widen
-from conformance.vector import UNDEFINED, Array, Vector
+from conformance.vector import Array, Vector
 
 Style = Literal["index", "count", "number", "flag", "word"]
 
@@ -180,10 +181,9 @@ class Layout:
     @cached_property
     def defined(self) -> Bools:
         """The elements that a document defines, in `shape`; none where there is no output."""
-        expected = self.expected
-        if expected is None:
+        if self.expected is None:
             return np.zeros(self.shape, np.bool_)
-        return np.asarray(expected.addends != UNDEFINED).reshape(self.shape)
+        return defined(self.expected).reshape(self.shape)
 
     @cached_property
     def expected(self) -> Any:

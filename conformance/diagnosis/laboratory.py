@@ -37,7 +37,7 @@ from conformance.operators.outcomes import is_judgeable
 from conformance.progress import Found, Progress
 from conformance.record.report import FAILURES, Verdict
 from conformance.record.why import Raised, Why
-from conformance.vector import UNDEFINED, Case, Combination, Outputs, Vector, outputs_of
+from conformance.vector import Case, Combination, Outputs, Vector, outputs_of
 
 _OF_A_CASE = re.compile(r"\w*(\[[^]]*(\]|$)|\([^)]*(\)|$))|-?\d+(\.\d+)?")
 """What texts of exceptions say of one case alone: lists, of whatever type, and numbers."""
@@ -253,7 +253,7 @@ def as_expected(vector: Vector) -> Sample:
         tuple(output.values for output in outputs),
         failed=False,
         wrong=np.zeros(shape, np.bool_),
-        defined=(outputs[0].addends != UNDEFINED).reshape(shape),
+        defined=defined(outputs[0]).reshape(shape),
     )
 
 

@@ -11,9 +11,10 @@ from conformance.diagnosis.elements import exact_in, layout_of
 from conformance.diagnosis.features import spread
 from conformance.diagnosis.sample import Bools, Manner, Sample
 from conformance.dtypes import FLOATS, float_format, name_of
+from conformance.judging.comparison import defined
 from conformance.operators import operator_named
 from conformance.reference.rounding import widen
-from conformance.vector import UNDEFINED, Array, Expected, Vector
+from conformance.vector import Array, Expected, Vector
 
 OF_MANNER: Mapping[Manner | None, str] = {
     "exception": "an exception was raised",
@@ -72,9 +73,8 @@ def _traits(expected: list[Expected], got: Array) -> frozenset[str]:
     right = same_shape[0]
     if got.dtype != right.values.dtype:
         return frozenset({f"the result is of type {got.dtype}"})
-    defined = right.addends != UNDEFINED
-    of_expected = frozenset(_of_values(right.values.ravel()[defined]))
-    return frozenset(_of_values(got.ravel()[defined])) - of_expected
+    of_expected = frozenset(_of_values(right.values.ravel()[defined(right)]))
+    return frozenset(_of_values(got.ravel()[defined(right)])) - of_expected
 
 
 def _of_shape(got: Array, right: Array) -> Iterator[str]:

@@ -6,7 +6,6 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property, lru_cache
-from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from conformance.faults.baseline import (
 from conformance.faults.fault import Together
 from conformance.judging.judge import accepts
 from conformance.operators import Clause, disputed_of, operator_named
+from conformance.operators.geometric_readings import combinations
 from conformance.operators.operator import Operator
 from conformance.operators.reduction import lowest
 from conformance.reference.bound import wider_format
@@ -153,14 +153,13 @@ class Observation:
                 mask |= (expected.addends == UNDEFINED).reshape(shape)
         return mask
 
+    def _structural(self) -> list[Clause]:
+        return [clause for clause in disputed_of(self.operator) if clause.replaces_steps]
+
     def _possible(self) -> list[Combination]:
-        left = [
-            clause
-            for clause in self._structural()
-            if clause.name in self.vector.clauses and clause.name not in self.readings
-        ]
-        choices = product(*([(c.name, r.name) for r in c.readings] for c in left))
-        return [{**self.readings, **dict(choice)} for choice in islice(choices, limits.READINGS)]
+        unknown = self.vector.clauses.keys() - self.readings.keys()
+        left = [clause for clause in self._structural() if clause.name in unknown]
+        return [{**self.readings, **each} for each in combinations(left)[: limits.READINGS]]
 
     def _doubtful(self) -> list[Combination]:
         """Return what is followed, nothing, each other reading, and what is possible besides."""
@@ -170,19 +169,11 @@ class Observation:
             for reading in clause.readings
             if reading.name != self.readings.get(clause.name, clause.default)
         )
-        combinations: list[Combination] = []
+        doubtful: list[Combination] = []
         for each in (self.readings, {}, *others, *self._possible()):
-            if each not in combinations:
-                combinations.append(each)
-        return combinations
-
-    def _structural(self) -> list[Clause]:
-        """Return the disputed clauses of the operator whose readings replace steps."""
-        return [
-            clause
-            for clause in disputed_of(self.operator)
-            if any(reading.replaces for reading in clause.readings)
-        ]
+            if each not in doubtful:
+                doubtful.append(each)
+        return doubtful
 
 
 class Reproductions:
