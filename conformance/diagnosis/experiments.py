@@ -20,6 +20,7 @@ from math import inf
 from conformance.budget import Share
 from conformance.cases.minimize import polished
 from conformance.diagnosis import limits
+from conformance.diagnosis.calls import as_python
 from conformance.diagnosis.claim import Claim, planted
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.predictions import differ
@@ -27,7 +28,6 @@ from conformance.diagnosis.reproduce import Match
 from conformance.diagnosis.rule_search import RuleSearch
 from conformance.diagnosis.sample import Bools, FailureKind, Sample
 from conformance.diagnosis.search import Fit, Search
-from conformance.diagnosis.smallest import as_python
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import Trying, tells_elements_apart
 from conformance.faults.fault import Together

@@ -8,9 +8,8 @@ from itertools import accumulate
 
 from conformance.budget import Budget
 from conformance.diagnosis import limits
-from conformance.diagnosis.candidates import Candidates
+from conformance.diagnosis.candidates import Candidates, of_common_numbers
 from conformance.diagnosis.claim import Planted, with_gradients
-from conformance.diagnosis.common_numbers import of_common_numbers
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import size, spread, thinned, weight
 from conformance.diagnosis.knowledge import Knowledge

@@ -20,7 +20,7 @@ from conformance.backends.runner import Stopped
 from conformance.batch import Batch, batch_of
 from conformance.budget import Budget, Share, Spent
 from conformance.diagnosis import limits
-from conformance.diagnosis.call_pairs import (
+from conformance.diagnosis.calls import (
     by_number,
     depends_on,
     described,

@@ -1,4 +1,4 @@
-"""Calls after which another one goes wrong: how they differ, what comes back, and all in words."""
+"""Calls as Python and in words; and two of them: how they differ, what comes back of the first."""
 
 from __future__ import annotations
 
@@ -13,14 +13,27 @@ from conformance.diagnosis.reproduce import equal_numbers
 from conformance.diagnosis.run_history import aspects
 from conformance.dtypes import dtype_of, name_of
 from conformance.judging.judge import accepts
-from conformance.operators import operator_named, vector_of
+from conformance.literals import array_expression
+from conformance.operators import as_called, operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
 from conformance.text import listed
 from conformance.vector import Array, Case, Outputs, Values, Vector
 
 _NAMED = 3
 """Calls that are named."""
+_WRITTEN_OUT = 64
+"""Elements of an array that are written out."""
 _OF_DATA = ("element type", "shape", "data")
+
+
+def as_python(case: Case) -> str:
+    """Return a call of `backend` with a case; "" where its data are too many to write out."""
+    given, attributes = as_called(case)
+    arrays = [array_expression(array) for array in given]
+    if any(len(elements) > _WRITTEN_OUT for _, elements, _ in arrays):
+        return ""
+    inputs = [f"{begin}{', '.join(elements)}{end}" for begin, elements, end in arrays]
+    return f"backend({case.operator!r}, [{', '.join(inputs)}], {attributes!r})"
 
 
 def differences(earlier: Case, later: Case) -> list[str]:
