@@ -296,7 +296,7 @@ def condition_written(text: str) -> Condition:
 def case_at(case: Case, feature: Feature, value: Any) -> Case | None:
     """Return a case, or one of which elements, have a value of a feature, and no larger one."""
     name, more = _SHOWN_BY.get(feature.name, (feature.name, 0))
-    axis = feature.axis if KINDS[feature.name].per_axis else _AXIS.get(name, 0)
+    axis = feature.axis if KINDS[feature.name].per_axis else int(name == "size")
     return at(case, Feature(name, axis), int(value) + more)
 
 
@@ -320,7 +320,6 @@ _SHOWN_BY: Mapping[str, tuple[str, int]] = {
 """The feature of cases that lets a value of another feature occur, and how much more it must be."""
 OF_DATA = frozenset({"value", "largest_cell"})
 """Features of numbers in the data, which no size lets occur."""
-_AXIS: Mapping[str, int] = {"size": 1}
 
 
 def place_words(place: Conjunction) -> str:

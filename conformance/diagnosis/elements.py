@@ -9,7 +9,7 @@ Everything follows from roles and traits of an operator and the plan that a righ
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -398,10 +398,7 @@ def _from_end(index: Of) -> Of:
     return _then(index, lambda numbers: numbers.size - 1 - numbers)
 
 
-def _tail(index: Of, group: int) -> Of:
-    return _then(index, lambda numbers: numbers >= numbers.size // group * group)
-
-
+_flag = Kind
 _index = partial(Kind, style="index", of_elements=True)
 _amount = partial(Kind, style="count", of_elements=True)
 _windows = partial(_amount, of_windows=True)
@@ -432,14 +429,11 @@ _INDICES: Mapping[str, Kind] = {
 }
 
 
-def _tails() -> Iterator[tuple[str, Kind]]:
-    """Yield flags by name: an index lies beyond the last whole group."""
-    for group in GROUPS:
-        for name in ("position", "channel", "element", "element_of_all", "row_of_all", "plane"):
-            index = _INDICES[name]
-            indices = f"{index.words}s {index.within}".strip()
-            words = f"{indices} {{beyond|up to}} the last whole group of {group}"
-            yield f"{name}_tail_{group}", _elements(_tail(index.of, group), words, 5.0)
+def _tail(index: Kind, group: int) -> Kind:
+    """Return the flag that an index lies beyond the last whole group."""
+    indices = f"{index.words}s {index.within}".strip()
+    of = _then(index.of, lambda numbers: numbers >= numbers.size // group * group)
+    return _elements(of, f"{indices} {{beyond|up to}} the last whole group of {group}", 5.0)
 
 
 _OF_ELEMENTS: Mapping[str, Kind] = {
@@ -505,7 +499,11 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         )
         for name in ("float16", "bfloat16", "float32")
     },
-    **dict(_tails()),
+    **{
+        f"{name}_tail_{group}": _tail(_INDICES[name], group)
+        for group in GROUPS
+        for name in ("position", "channel", "element", "element_of_all", "row_of_all", "plane")
+    },
 }
 
 
@@ -569,14 +567,17 @@ _chosen_layout = _then(
 """The layout of the arrays that a caller has, where the caller chooses it."""
 
 
-def _absent(role: Role) -> Of:
+def _absent(role: Role, noun: str) -> Kind:
+    """Return the flag that an attribute is left out which may be."""
+    words = f"the {noun} are" if role in NUMBERS else f"{noun} is"
+
     def of(layout: Layout, _axis: int) -> Any:
         attribute = layout.operator.attribute(role)
         if attribute is None or attribute.required:
             return None
         return attribute.key not in layout.vector.case.attributes
 
-    return of
+    return _flag(of, f"{words} {{left out|given}}", 4.0)
 
 
 def _of_kernel(of: Callable[[Params], Any]) -> Of:
@@ -641,7 +642,6 @@ def _invalid_number(layout: Layout, what: str, _how: str) -> float | None:
 
 _word = partial(Kind, style="word")
 _number = partial(Kind, style="number")
-_flag = Kind
 _DIFFER = "{differ between|are the same on all} axes"
 
 
@@ -683,11 +683,6 @@ def _compared(said: str) -> Kind:
     return _flag(of, f"{_NOUNS[one]} {words} {_NOUNS[other]} on {{axis}}")
 
 
-_MAY_BE_ABSENT: Mapping[Role, str] = {
-    role: f"the {noun} are" if role in NUMBERS else f"{noun} is"
-    for role, noun in {**NOUNS, "channels_last": "the layout"}.items()
-}
-"""Attributes that may be left out, in words."""
 _OF_CASES: Mapping[str, Kind] = {
     "operator": _word(lambda layout, _: layout.operator.name, "the operator"),
     "standard": _word(
@@ -779,8 +774,8 @@ _OF_CASES: Mapping[str, Kind] = {
         _of_data(lambda data: np.isinf(data).any()), "the data hold {an|no} infinity", 4.0
     ),
     **{
-        f"no_{role}": _flag(_absent(role), f"{words} {{left out|given}}", 4.0)
-        for role, words in _MAY_BE_ABSENT.items()
+        f"no_{role}": _absent(role, noun)
+        for role, noun in {**NOUNS, "channels_last": "the layout"}.items()
     },
 }
 

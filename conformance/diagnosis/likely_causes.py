@@ -42,14 +42,13 @@ def diagnose(
     """Find what reproduces failures, the cause that explains most of them first.
 
     `failing` are vectors that do not conform with the outputs of the backend, `conforming` are
-    vectors that do, as varied as can be. `readings` are
-    those of disputed clauses that the backend follows, as far as they are known, or give them
-    per vector. All faults are tried, or other `candidates`. Those `reproduced`, by their words, are
-    not reproduced again if they are confirmed here, too. `progress` counts failures. In a
-    `laboratory`, causes are confirmed or refuted, and rules are learned for what no fault explains;
-    without one, `unasked` says why. The last diagnoses name nothing where failures are left over:
-    one for exceptions, one for wrong values and so on. A cause that explains only what others do is
-    left out.
+    vectors that do, as varied as can be. `readings` are those of disputed clauses that the backend
+    follows, as far as they are known, or give them per vector. All faults are tried, or other
+    `candidates`. Those `reproduced`, by their words, are not reproduced again if they are confirmed
+    here, too. `progress` counts failures. In a `laboratory`, causes are confirmed or refuted, and
+    rules are learned for what no fault explains; without one, `unasked` says why. The last
+    diagnoses name nothing where failures are left over: one for exceptions, one for wrong values
+    and so on. A cause that explains only what others do is left out.
     """
 
     def of(vector: Vector) -> Combination:

@@ -129,7 +129,9 @@ class Observation:
         """
         if got.shape != answer.shape:
             return False
-        defined, is_new = ~self.undefined(output, got.shape), self._is_new(output, got.shape)
+        shapes = {outcome.outputs[output].values.shape for outcome in self.vector.values}
+        is_new = bool(shapes) and got.shape not in shapes
+        defined = ~self.undefined(output, got.shape)
         if name_of(got.dtype) not in FLOATS:
             if is_new:  # windows that hold no cell have no maximum, and no index
                 defined &= answer != (-1 if output else lowest(answer.dtype))
@@ -138,11 +140,6 @@ class Observation:
         equal = equal_numbers(predicted, returned) | ~defined
         counted = _is_defined(predicted, self.vector.case) & defined
         return bool(equal.all() or ((is_new or counted.any()) and equal[counted].all()))
-
-    def _is_new(self, output: int, shape: tuple[int, ...]) -> bool:
-        """Say whether an output has a shape that it has under no reading."""
-        shapes = (outcome.outputs[output].values.shape for outcome in self.vector.values)
-        return bool(self.vector.values) and shape not in shapes
 
     def undefined(self, output: int, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
         """Mark the elements of an output that the document leaves undefined under some reading."""
