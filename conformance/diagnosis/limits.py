@@ -157,8 +157,8 @@ KNOWN = 100
 """Failures, vectors that conform and held-out cases each that rules are learned from."""
 ROUNDS = 6
 """Times that rules or conditions are learned, each with what refuted those before."""
-RULES_TRIED = 2
-"""Rules that are tried of those that fit what is known."""
+TRIED = 2
+"""Rules that fit what is known of which so many are tried, and ways to part what is wrong."""
 CONTESTED = 64
 """Times that cases are drawn of which rules may say different things."""
 LIKE = 16
@@ -191,8 +191,6 @@ SAMPLE_BITS = 3.0
 """Bits that a sample costs that a rule does not predict."""
 SPLITS = 8
 """Ways in which what is wrong is parted in two places, roughly."""
-SPLITS_TRIED = 2
-"""Of these, those that are looked at closely."""
 PAIRED_RULES = 3
 """Conjunctions of each of the two parts that are paired."""
 BY_CHANCE = 0.05
@@ -209,15 +207,13 @@ HISTORY = 20_000
 FINDINGS = 3
 """Failures that are looked into of those right in another order, and of those wrong in any."""
 REPEATS = 3
-"""Fresh processes in which what was found is shown again."""
+"""Fresh processes in which what was found is shown, and wrong calls of one that show it."""
 FIRST_CALLS = 16
 """Calls that are tried at first: of one vector, or those that it depends on most likely."""
 GROWTH = 4
 """How many times as many earlier calls are tried where some do not show it."""
 FEWEST_CALLS, MOST_CALLS = 64, 4096
 """Calls of one vector that show by their numbers which are wrong."""
-WRONG_CALLS = 3
-"""Wrong calls that show it."""
 CALLS_A_BATCH = 256
 """Vectors that are called before it is looked at what is left."""
 

@@ -360,7 +360,7 @@ def _unions(table: _Table, most: float) -> Iterator[tuple[float, Places]]:
 
     splits = _splits(table)
     rough = [(pairs(part, rough=True)[0][0], number) for number, part in enumerate(splits)]
-    for bits, number in sorted(rough)[: limits.SPLITS_TRIED]:
+    for bits, number in sorted(rough)[: limits.TRIED]:
         if bits < most:
             yield from (pair for pair in pairs(splits[number], rough=False) if pair[0] < most)
 

@@ -235,7 +235,7 @@ class _Search:
 
         with self._starts.copy() as copy:
             part = self._starts.share.part(self._part / 2)
-            while len(wrong) < most and (sum(wrong) < limits.WRONG_CALLS or all(wrong)):
+            while len(wrong) < most and (sum(wrong) < limits.REPEATS or all(wrong)):
                 # Few at first: a call may take long.
                 copy.answers(
                     target.batch, min(len(wrong) + 1, limits.CALLS_A_BATCH, most - len(wrong)), hear
