@@ -78,10 +78,14 @@ class StateFinding:
 
 @dataclass(frozen=True, slots=True)
 class StateReport:
-    """What was found out about state: the `findings`, and why not all was, "" if it was."""
+    """What was found out about state: the `findings`, and why not all was, "" if it was.
+
+    `starts` is how many fresh copies of the backend were called.
+    """
 
     findings: tuple[StateFinding, ...] = ()
     note: str = ""
+    starts: int = 0
 
     @property
     def vectors(self) -> frozenset[str]:
@@ -125,7 +129,7 @@ def of_state(
             note = f"state was told from arithmetic as far as {starts.called} fresh starts tell"
         except (UsageError, Stopped) as error:
             note = f"state was not told from arithmetic: no fresh start of the backend: {error}"
-    return StateReport(search.findings(), note)
+    return StateReport(search.findings(), note, starts.called)
 
 
 @dataclass(slots=True, eq=False)
