@@ -221,37 +221,6 @@ class Reproductions:
             self.answers(faults, observation)
         return observation.changed[faults]
 
-    def reproduce(
-        self, faults: Together, observation: Observation, *, telling: bool = True
-    ) -> bool:
-        """Say whether faults reproduce what was returned, under the readings followed or others.
-
-        What rounding may make of either counts too where it need not be `telling`.
-        """
-        return any(
-            self.match(faults, each, telling=telling) for each in (observation, observation.doubted)
-        )
-
-    def reproduce_in_part(self, faults: Together, observation: Observation) -> bool:
-        """Say whether faults reproduce nearly all that they make wrong, though more is wrong."""
-        got = observation.outputs
-        if not got:
-            return False
-        for answer, baseline in self.answers(faults, observation):
-            right = baseline.pooled
-            if isinstance(answer, Raised) or right is None:
-                continue
-            first = (answer[0], right.outputs[0], got[0])
-            if len({(array.dtype, array.shape) for array in first}) == 1:
-                wrong, expected, returned = map(widen, first)
-                differs = ~equal_numbers(wrong, expected)
-                if (
-                    differs.any()
-                    and equal_numbers(wrong, returned)[differs].mean() >= limits.NEARLY_ALL
-                ):
-                    return True
-        return False
-
     def match(self, faults: Together, observation: Observation, *, telling: bool = True) -> Match:
         """Say how well faults reproduce what the backend returned for a vector.
 
