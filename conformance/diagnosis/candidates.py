@@ -65,7 +65,7 @@ class Candidates:
 
     def of_atoms(self, observation: Observation) -> Iterator[Together]:
         """Yield what atoms enumerate that may explain a failure."""
-        return self._of(observation.operator, kinds_for(observation))
+        return self.every(observation.operator, kinds_for(observation))
 
     def of_common_numbers(self, operator: Operator) -> Iterator[Together]:
         """Yield those made of numbers that failures have in common, which an operator may have."""
@@ -73,11 +73,10 @@ class Candidates:
             if fault.concerns(operator) and self._is_tried((fault,)):
                 yield (fault,)
 
-    def every(self, operator: Operator) -> Iterator[Together]:
-        """Yield all that atoms enumerate which an operator may have."""
-        return self._of(operator, tuple(KINDS))
-
-    def _of(self, operator: Operator, kinds: tuple[str, ...]) -> Iterator[Together]:
+    def every(
+        self, operator: Operator, kinds: tuple[str, ...] = tuple(KINDS)
+    ) -> Iterator[Together]:
+        """Yield all that atoms enumerate, of some kinds, which an operator may have."""
         # One of the catalogue may say the same of other operators alone.
         said = _words(tuple(self.catalogue), operator)
         for fault in enumerated(operator, kinds):

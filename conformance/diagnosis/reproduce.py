@@ -376,12 +376,12 @@ def _share(answer: Answer, observation: Observation) -> float:
 def _share_of_output(answer: Array, got: Array) -> float:
     if got.shape != answer.shape:
         return 0.0
-    if name_of(got.dtype) not in FLOATS or got.dtype != answer.dtype:
-        return 0.01 + float((got == answer).mean()) if got.size else 0.01
-    predicted, returned = widen(answer), widen(got)
-    with np.errstate(invalid="ignore", over="ignore"):
-        near = np.abs(predicted - returned) <= 2.0**-6 * np.abs(returned)
-    same = near | equal_numbers(predicted, returned)
+    same = got == answer
+    if name_of(got.dtype) in FLOATS and got.dtype == answer.dtype:
+        predicted, returned = widen(answer), widen(got)
+        with np.errstate(invalid="ignore", over="ignore"):
+            near = np.abs(predicted - returned) <= 2.0**-6 * np.abs(returned)
+        same = near | equal_numbers(predicted, returned)
     # A right shape is worth something by itself.
     return 0.01 + float(same.mean()) if got.size else 0.01
 
