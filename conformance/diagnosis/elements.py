@@ -385,8 +385,7 @@ def _exact_in(name: str) -> Of:
 
 
 def _position(layout: Layout, axis: int) -> Doubles:
-    place = len(layout.shape) - axis
-    return layout.index(slice(place, place + 1))
+    return layout.along(axis, np.arange(layout.shape[-axis]))
 
 
 def _index_in(first: int, stop: int | None) -> Of:

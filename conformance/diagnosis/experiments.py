@@ -1,11 +1,9 @@
 """Supposed causes held against the live backend: held-out cases confirm or refute them.
 
-A claim is held against held-out cases near those that failed and near those that conform, drawn
-after it was made: the cases that it says the backend fails have to fail just as it says, and all
-others have to be right. Catalogued faults come first, those that reproduce some failures. Where
-the backend has a fault in some such cases and is right in others, the rule that tells them apart is
-learned, and held against held-out cases in turn. For failures left over other faults are tried, and
-rules of their own are learned, again and again with the samples that refuted those before.
+Catalogued faults come first, those that reproduce some failures. Where the backend has a fault in
+some held-out cases and is right in others, the rule that tells them apart is learned, and held
+against held-out cases in turn. For failures left over other faults are tried, and rules of their
+own are learned, again and again with the samples that refuted those before.
 """
 
 from __future__ import annotations

@@ -114,10 +114,15 @@ def explained(
     apart = [*varied, *of_readings]
     looked_at = len(state.vectors) + len(failed) + len(never)
     failures = sum(each.explained for each in apart) + looked_at + results.not_kept
-    unasked = _unasked(runner)
+    is_stored = isinstance(runner, StoredResults)
+    unasked = (
+        "stored results cannot be asked about held-out cases"
+        if is_stored
+        else "the backend was not asked about held-out cases"
+    )
 
     def laboratory(part: Budget, assumed: Combination) -> Laboratory | None:
-        if unasked or runner is None:
+        if is_stored or runner is None:
             return None
         return Laboratory(
             runner,
@@ -473,15 +478,6 @@ def reproduced(report: Report, vectors: Vectors, causes: Iterable[str]) -> dict[
             samples = _failures(source, failing.get(source.operator, {}))
             found |= explaining(named, [s.as_failed for s in samples], readings)
     return found
-
-
-def _unasked(runner: Runner | None) -> str:
-    """Return why a backend cannot be asked about held-out cases; "" if it can."""
-    if runner is None:
-        return "the backend was not asked about held-out cases"
-    if isinstance(runner, StoredResults):
-        return "stored results cannot be asked about held-out cases"
-    return ""
 
 
 _ById = Mapping[str, Mapping[str, Result]]
