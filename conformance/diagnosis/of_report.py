@@ -237,8 +237,8 @@ class _Searches:
             self.parts[operator] = statements.of_failures(found, samples, assumed.readings)
         else:
             self.parts[operator] = statements.of_clause(found, assumed.readings)
-        is_enough = asked is None or all(each.is_known for each in self.parts[operator])
-        self.ended[operator] = "" if asked is None or is_enough else asked.ended
+        is_known = all(each.is_known for each in self.parts[operator])
+        self.ended[operator] = "" if asked is None or is_known else asked.ended
 
     def _assumed(
         self,
