@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, combinations, zip_longest
 from typing import TypeVar
@@ -18,6 +18,7 @@ from conformance.operators import operator_named
 from conformance.vector import Vector
 
 T = TypeVar("T")
+K = TypeVar("K")
 
 _AS_IT_IS = (
     *("operator", "dtype", "rank", "auto_pad", "rounding", "include_pad", "given_pads"),
@@ -113,6 +114,14 @@ def apart(
     return best
 
 
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Return items by a key, in the order of the first of each group."""
+    groups: dict[K, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
 def thinned(items: Sequence[T], most: int) -> Sequence[T]:
     """Return at most `most` of some items, evenly spaced, the first among them."""
     return items[:: -(-len(items) // most) or 1]
@@ -127,10 +136,9 @@ def spread(items: Sequence[T], most: int, vector: Callable[[T], Vector]) -> list
     vectors = [vector(item) for item in items]
     by_weight = sorted((weight(each), i) for i, each in enumerate(vectors))
     light = sum(vector_weight <= limits.LIGHT for vector_weight, _ in by_weight)
-    by_features: dict[frozenset[str], list[T]] = {}
-    for _, i in by_weight[: max(light, most // 4)]:
-        by_features.setdefault(frozenset(features(vectors[i])), []).append(items[i])
-    groups = [by_features[key] for key in sorted(by_features, key=sorted)]
+    numbers = [i for _, i in by_weight[: max(light, most // 4)]]
+    by_features = grouped(numbers, lambda i: frozenset(features(vectors[i])))
+    groups = [[items[i] for i in by_features[key]] for key in sorted(by_features, key=sorted)]
     if len(groups) >= most:
         step = len(groups) / most
         return [groups[int(i * step)][0] for i in range(most)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
@@ -27,7 +27,7 @@ from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim
-from conformance.diagnosis.features import cells
+from conformance.diagnosis.features import cells, grouped
 from conformance.diagnosis.sample import Sample
 from conformance.errors import UsageError
 from conformance.judging.comparison import defined
@@ -149,7 +149,7 @@ class Laboratory:
         """
         self._asked.update(vector.case.id for vector in vectors)
         samples: list[Sample] = []
-        for alike in _by_operator(vectors):
+        for alike in grouped(vectors, lambda vector: vector.case.operator).values():
             if self.is_over:
                 break
             batch, answers = batch_of(alike), Answers.none_yet(len(alike))
@@ -255,10 +255,3 @@ def as_expected(vector: Vector) -> Sample:
         wrong=np.zeros(shape, np.bool_),
         defined=defined(outputs[0]).reshape(shape),
     )
-
-
-def _by_operator(vectors: Iterable[Vector]) -> Iterable[list[Vector]]:
-    groups: dict[str, list[Vector]] = {}
-    for vector in vectors:
-        groups.setdefault(vector.case.operator, []).append(vector)
-    return groups.values()

@@ -18,7 +18,7 @@ from conformance.diagnosis import limits, statements
 from conformance.diagnosis.assumed import Accepted, Assumed, assumptions, read_in_two_ways
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim
-from conformance.diagnosis.features import features, thinned, weight
+from conformance.diagnosis.features import features, grouped, thinned, weight
 from conformance.diagnosis.laboratory import Laboratory, as_expected, sample_of
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.named_causes import cause_named, explaining, word_of
@@ -324,12 +324,8 @@ def _by_operator(
     Operators share no work that a search may be: what one has takes nothing from others. What
     conforms is of the same operator: another one may be other code.
     """
-    failed: dict[str, list[Sample]] = {}
-    for sample in failures:
-        failed.setdefault(forward_name(sample.vector.case.operator), []).append(sample)
-    right: dict[str, list[Vector]] = {}
-    for vector in conforming:
-        right.setdefault(forward_name(vector.case.operator), []).append(vector)
+    failed = grouped(failures, lambda sample: forward_name(sample.vector.case.operator))
+    right = grouped(conforming, lambda vector: forward_name(vector.case.operator))
     names = sorted({**failed, **right}, key=lambda name: -len(failed.get(name, ())))
     return [(name, failed.get(name, []), right.get(name, [])) for name in names]
 
@@ -339,13 +335,12 @@ def _of_readings(failures: Sequence[Sample], inconsistent: Collection[str]) -> I
 
     These are `inconsistent`: other answers follow another reading, and no attribute says where.
     """
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for vector in (sample.vector for sample in failures if not sample.failed):
-        if clauses := tuple(clause for clause in vector.clauses if clause in inconsistent):
-            groups.setdefault(clauses, []).append(vector.case.id)
-    for clauses, ids in groups.items():
-        words = f"an exception that one of the readings of {listed(clauses)} allows"
-        yield told_apart("reading", words, ids, raised=True)
+    vectors = (sample.vector for sample in failures if not sample.failed)
+    by_clauses = grouped(vectors, lambda each: tuple(c for c in each.clauses if c in inconsistent))
+    for clauses, alike in by_clauses.items():
+        if clauses:
+            words = f"an exception that one of the readings of {listed(clauses)} allows"
+            yield told_apart("reading", words, [each.case.id for each in alike], raised=True)
 
 
 def _never_answered(sources: Sequence[Source], lost: _ById) -> list[Sample]:
@@ -485,10 +480,8 @@ _ById = Mapping[str, Mapping[str, Result]]
 
 
 def _by_id(results: Iterable[Result]) -> _ById:
-    by_operator: dict[str, dict[str, Result]] = {}
-    for result in results:
-        by_operator.setdefault(result.operator, {})[result.id] = result
-    return by_operator
+    by_operator = grouped(results, lambda result: result.operator)
+    return {name: {each.id: each for each in alike} for name, alike in by_operator.items()}
 
 
 @dataclass(frozen=True, slots=True)
