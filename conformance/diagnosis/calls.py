@@ -9,13 +9,13 @@ import numpy as np
 
 from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep.sweep_model import case_of
-from conformance.diagnosis.reproduce import equal_numbers
 from conformance.diagnosis.run_history import aspects
 from conformance.dtypes import dtype_of, name_of
 from conformance.judging.judge import accepts
 from conformance.literals import array_expression
 from conformance.operators import as_called, operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
+from conformance.reference.rounding import equal_numbers
 from conformance.text import listed
 from conformance.vector import Array, Case, Outputs, Values, Vector
 

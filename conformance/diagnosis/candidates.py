@@ -19,7 +19,7 @@ from conformance.diagnosis.elements import Layout, layout_of
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.named_causes import of_fault
 from conformance.diagnosis.predictions import Predictions
-from conformance.diagnosis.reproduce import Observation, equal_numbers
+from conformance.diagnosis.reproduce import Observation
 from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.substitutes import Instead
 from conformance.dtypes import name_of
@@ -28,7 +28,7 @@ from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault, Together
 from conformance.operators import operator_named
 from conformance.operators.operator import Operator
-from conformance.reference.rounding import Doubles, widen
+from conformance.reference.rounding import Doubles, equal_numbers, widen
 from conformance.vector import Vector
 
 _Kind = Callable[[Doubles, Doubles, Doubles], Doubles]

@@ -13,11 +13,11 @@ from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim, Substitute
 from conformance.diagnosis.conditions import any_holds, holding
 from conformance.diagnosis.elements import Layout, layout_of
-from conformance.diagnosis.reproduce import Observation, Reproductions, equal_numbers
+from conformance.diagnosis.reproduce import Observation, Reproductions
 from conformance.diagnosis.sample import OF_ELEMENTS, Bools, Sample
 from conformance.faults.baseline import Raised
 from conformance.faults.fault import Fault, Together
-from conformance.reference.rounding import Doubles, widen
+from conformance.reference.rounding import Doubles, equal_numbers, widen
 from conformance.vector import Case, Combination, Vector
 
 _SHARE: Mapping[bool, float] = {True: 1 / 2, False: 1 / 8}

@@ -31,7 +31,7 @@ from conformance.operators.geometric_readings import combinations
 from conformance.operators.operator import Operator
 from conformance.operators.reduction import lowest
 from conformance.reference.bound import wider_format
-from conformance.reference.rounding import Doubles, widen
+from conformance.reference.rounding import Doubles, equal_numbers, widen
 from conformance.vector import UNDEFINED, Array, Case, Combination, Outputs, Vector
 
 
@@ -320,11 +320,6 @@ def _match(observation: Observation, answer: Answer, baseline: Baseline, *, tell
         )
     )
     return Match.CLOSE if None not in rounding and tells else Match.NO
-
-
-def equal_numbers(one: Array, other: Array) -> npt.NDArray[np.bool_]:
-    """Say where numbers are equal, or both NaN."""
-    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
 
 
 def _rounding(

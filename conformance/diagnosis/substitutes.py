@@ -13,10 +13,9 @@ import numpy as np
 
 from conformance.diagnosis import limits
 from conformance.diagnosis.elements import Layout, layout_of
-from conformance.diagnosis.reproduce import equal_numbers
 from conformance.diagnosis.sample import Bools, Sample
 from conformance.dtypes import FLOATS, float_format, name_of
-from conformance.reference.rounding import Doubles, narrow, widen
+from conformance.reference.rounding import Doubles, equal_numbers, narrow, widen
 from conformance.vector import Array
 
 Values = Callable[[Layout], Doubles | None]
