@@ -22,12 +22,12 @@ import time
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from itertools import chain, islice
+from math import inf
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from conformance.backends import Backend
 from conformance.backends.runner import InProcess
-from conformance.budget import Budget
 from conformance.cases.perturb import called_on
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.experiments import Experiments
@@ -88,13 +88,8 @@ def experiments(backend: Backend, vectors: Sequence[Vector], mode: Mode) -> Expe
     elif mode == "unlisted":
         candidates = Candidates(left_out=alike)
     step = -(-len(conforming) // 240) or 1
-    search = Search(
-        [predictions.observation(s) for s in failing],
-        [predictions.unanswered(s.vector) for s in conforming[::step]],
-        candidates,
-        reproductions=predictions.reproductions,
-        share=Budget().share(),
-    )
+    some = [sample.vector for sample in conforming[::step]]
+    search = Search(failing, some, candidates, predictions, inf)
     fits, _ = search.run()
     others = [sample for number, sample in enumerate(conforming) if number % step]
     laboratory = Laboratory(InProcess(backend), lambda _: {})

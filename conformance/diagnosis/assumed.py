@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, product
+from itertools import chain
 
-from conformance.budget import Budget
 from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim, planted
@@ -25,6 +24,7 @@ from conformance.faults.atoms.reductions import index_without_nan
 from conformance.faults.fault import Fault
 from conformance.judging.judge import answer_to
 from conformance.operators import Clause, Reading, disputed_of, operator_named, under
+from conformance.operators.geometric_readings import combinations
 from conformance.operators.operator import Operator
 from conformance.operators.wraps import StepWrap, instead
 from conformance.record.report import Report
@@ -58,15 +58,10 @@ def assumptions(operators: Iterable[str], clauses: Collection[str]) -> list[Comb
 
     Those of clauses that replace steps: others cannot be told from values.
     """
-    choices = {
-        clause.name: [(clause.name, reading.name) for reading in clause.readings]
-        for operator in operators
-        for clause in disputed_of(operator_named(operator))
-        if clause.name in clauses and any(reading.replaces for reading in clause.readings)
-    }
-    if not choices:
-        return [{}]
-    return [{}, *map(dict, islice(product(*choices.values()), limits.READINGS))]
+    every = chain(*(disputed_of(operator_named(operator)) for operator in operators))
+    open_ones = {c.name: c for c in every if c.name in clauses and c.replaces_steps}
+    readings = combinations([*open_ones.values()])[: limits.READINGS]
+    return [{}, *readings] if open_ones else [{}]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +123,13 @@ class Assumed:
         """
         predictions = Predictions(self.followed(readings))
         light = [each for each in self.failing if weight(each.vector) <= limits.LIGHT]
-        some = thinned(light, limits.ASSUMED)
+        some = thinned(light, limits.LOOKED_AT)
         search = Search(
-            [*map(predictions.observation, some)],
-            [*map(predictions.unanswered, spread(self.conforming, limits.ASSUMED, lambda v: v))],
+            some,
+            spread(self.conforming, limits.LOOKED_AT, lambda vector: vector),
             self.with_others(candidates),
-            reproductions=predictions.reproductions,
-            share=Budget().share(limits.STEPS_OF_ASSUMED),
+            predictions,
+            limits.STEPS_OF_LEFT,
         )
         claims = [fit.claim for fit in search.run()[0]]
         left = sum(

@@ -1,28 +1,40 @@
-"""The faults that may explain a failure: those with names, and whatever atoms enumerate."""
+"""The faults that may explain a failure: those with names, and whatever atoms enumerate.
+
+And faults of numbers that no atom can list: those that wrong elements have in common.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 
 from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim
-from conformance.diagnosis.common_numbers import of_common_numbers
+from conformance.diagnosis.elements import Layout, layout_of
 from conformance.diagnosis.features import thinned
 from conformance.diagnosis.named_causes import of_fault
 from conformance.diagnosis.predictions import Predictions
-from conformance.diagnosis.reproduce import Observation, equal_numbers
+from conformance.diagnosis.reproduce import Observation
 from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.substitutes import Instead
-from conformance.faults.atoms import KINDS, enumerated
+from conformance.dtypes import name_of
+from conformance.faults.atoms import KINDS, cells, enumerated, numbers
 from conformance.faults.catalogue import CATALOGUE
 from conformance.faults.fault import Fault, Together
 from conformance.operators import operator_named
 from conformance.operators.operator import Operator
-from conformance.reference.rounding import widen
+from conformance.reference.rounding import Doubles, equal_numbers, widen
+from conformance.vector import Vector
+
+_Kind = Callable[[Doubles, Doubles, Doubles], Doubles]
+"""Numbers made of what was returned, what was expected, and the divisors."""
+_Maker = Callable[[float, str], Iterator[Fault]]
+"""Faults made of a number, and of it in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +65,7 @@ class Candidates:
 
     def of_atoms(self, observation: Observation) -> Iterator[Together]:
         """Yield what atoms enumerate that may explain a failure."""
-        return self._of(observation.operator, kinds_for(observation))
+        return self.every(observation.operator, kinds_for(observation))
 
     def of_common_numbers(self, operator: Operator) -> Iterator[Together]:
         """Yield those made of numbers that failures have in common, which an operator may have."""
@@ -61,11 +73,10 @@ class Candidates:
             if fault.concerns(operator) and self._is_tried((fault,)):
                 yield (fault,)
 
-    def every(self, operator: Operator) -> Iterator[Together]:
-        """Yield all that atoms enumerate which an operator may have."""
-        return self._of(operator, tuple(KINDS))
-
-    def _of(self, operator: Operator, kinds: tuple[str, ...]) -> Iterator[Together]:
+    def every(
+        self, operator: Operator, kinds: tuple[str, ...] = tuple(KINDS)
+    ) -> Iterator[Together]:
+        """Yield all that atoms enumerate, of some kinds, which an operator may have."""
         # One of the catalogue may say the same of other operators alone.
         said = _words(tuple(self.catalogue), operator)
         for fault in enumerated(operator, kinds):
@@ -108,9 +119,7 @@ def faults_instead(
     left: Sequence[Sample], candidates: Candidates, predictions: Predictions
 ) -> list[Instead]:
     """Return what faults make of all that is wrong in failures, though not of all that is right."""
-    sample = [
-        s for s in thinned(left, limits.INSTEAD_FAILURES) if s.wrong is not None and s.outputs
-    ]
+    sample = [s for s in thinned(left, limits.LOOKED_AT) if s.wrong is not None and s.outputs]
     sample = sorted((s for s in sample if _weight(s) <= limits.LARGEST_OUTPUT), key=_weight)
     share = predictions.budget.share(limits.STEPS_OF_INSTEAD)
     every: list[Together] = [(fault,) for fault in of_common_numbers(sample, predictions.readings)]
@@ -132,3 +141,72 @@ def _weight(sample: Sample) -> int:
     """Return how many cells a case and what a backend made of it have, about."""
     returned = sample.outputs[0].size if sample.outputs else 0
     return max(returned, sample.vector.case.data.size)
+
+
+def of_common_numbers(
+    samples: Sequence[Sample], readings: Callable[[Vector], Mapping[str, str]]
+) -> Iterator[Fault]:
+    """Yield faults in which numbers occur that many wrong elements have in common.
+
+    `readings` says which ones the backend follows on a vector.
+    """
+    for kind, make in _KINDS:
+        seen = Counter(
+            chain.from_iterable(
+                _numbers(sample, layout_of(sample.vector, readings(sample.vector)), kind)
+                for sample in samples
+            )
+        )
+        for value, count in seen.most_common(limits.COMMON_NUMBERS):
+            if count >= limits.FEWEST_ALIKE:
+                yield from _faults_of(make, value)
+
+
+def _numbers(sample: Sample, layout: Layout, kind: _Kind) -> list[float]:
+    """Return the numbers of a kind that occur in the wrong elements of a failure."""
+    if sample.wrong is None or sample.outputs is None or not sample.wrong.any():
+        return []
+    if layout.plan is None or layout.shape != sample.wrong.shape:
+        return []
+    exact = kind is _returned
+    if not exact and name_of(layout.data.dtype) not in {"float32", "float64"}:
+        return []  # rounding errors are too large
+    of_windows = not layout.operator.is_gradient
+    divisors = np.broadcast_to(layout.plan.divisor if of_windows else 1, layout.shape)[sample.wrong]
+    returned = widen(sample.outputs[0])[sample.wrong]
+    expected = widen(layout.expected.values)[sample.wrong]
+    with np.errstate(all="ignore"):
+        numbers = kind(returned, expected, divisors.astype(np.float64))
+    numbers = numbers[np.isfinite(numbers)]
+    kept = (
+        numbers if exact else [float(f"{number:.{limits.DIGITS}g}") for number in numbers.tolist()]
+    )
+    return sorted(set(map(float, kept)))
+
+
+def _returned(returned: Doubles, _expected: Doubles, _divisors: Doubles) -> Doubles:
+    return returned
+
+
+def _bits(returned: Doubles, expected: Doubles, _divisors: Doubles) -> Doubles:
+    """Return how many bits are right at least, and one more: so many are left by rounding."""
+    right = np.floor(-np.log2(np.abs(returned / expected - 1).max()))
+    return right + np.arange(2) if 0 < right < limits.BITS else np.zeros(0)
+
+
+_KINDS: tuple[tuple[_Kind, _Maker], ...] = (
+    (_returned, numbers.of_number),
+    (_returned, cells.of_number),
+    (lambda returned, expected, _divisors: returned / expected, numbers.of_factor),
+    (lambda returned, expected, _divisors: returned - expected, numbers.of_shift),
+    (
+        lambda returned, expected, divisors: divisors * (expected / returned - 1),
+        numbers.of_divisor_shift,
+    ),
+    (_bits, numbers.of_bits),
+)
+
+
+@lru_cache(maxsize=1024)  # numbers are those of a backend: there is no end of them
+def _faults_of(make: _Maker, value: float) -> tuple[Fault, ...]:
+    return tuple(make(value, f"{value:g}"))

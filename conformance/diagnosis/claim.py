@@ -12,7 +12,6 @@ from conformance.diagnosis.conditions import Places, place_words, where_words
 from conformance.diagnosis.sample import OF_ELEMENTS, Manner
 from conformance.diagnosis.substitutes import Instead
 from conformance.faults.fault import IN_GRADIENT, Fault, Together
-from conformance.operators.needs import is_gradient
 
 EVERYWHERE: Places = ((),)
 TOGETHER = ", together with: "
@@ -70,11 +69,6 @@ class Claim:
     def is_whole(self) -> bool:
         """Whether it says of every element if it is wrong."""
         return self.substitute is None or not self.substitute.some
-
-    @property
-    def is_of_gradients(self) -> bool:
-        """Whether gradients alone can have its faults."""
-        return any(is_gradient in fault.needs for fault in self.faults)
 
     @property
     def words(self) -> str:

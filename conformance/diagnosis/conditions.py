@@ -1,4 +1,9 @@
-"""Conditions on one feature of an element or a case: where they hold, and in words."""
+"""Conditions on one feature of an element or a case: where they hold, and in words.
+
+Each can be written as one word, too: `channels>=16`, `kernel.1%2=0` of the last axis,
+`strides.some>=2` of axes, `dtype!=bfloat16,float16`, `padded.1=yes`. Those that & joins hold all at
+once, and of conjunctions that | joins, one.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from typing import Any, Literal
+from urllib.parse import quote, unquote
 
 import numpy as np
 
@@ -15,14 +21,14 @@ from conformance.cases.perturb import Feature, at
 from conformance.cases.sweep.levels import types
 from conformance.diagnosis.elements import (
     ALL_AXES,
-    EQUAL,
     GROUPS,
     KINDS,
-    Bools,
     Layout,
     on_axis,
 )
+from conformance.diagnosis.sample import Bools
 from conformance.operators import operator_named
+from conformance.text import quoted
 from conformance.vector import Case
 
 Relation = Literal["is", "is not", "from", "to", "modulo"]
@@ -38,6 +44,11 @@ _COMMON = 2
 """The largest number that thresholds often are."""
 _EQUALS = (1, 2, 3, 4, 6)
 """Numbers that two features are given which are equal."""
+_SIGNS: Mapping[Relation, str] = {"is": "=", "is not": "!=", "from": ">=", "to": "<="}
+_WRITTEN = re.compile(
+    r"(?P<name>\w+)(\.(?P<axis>-?\d+))?(\.(?P<over>some|every))?"
+    r"(?P<sign>!=|>=|<=|=|%(?P<modulus>\d+)=)(?P<value>.*)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +138,7 @@ class Condition:
 
     def _as_equal(self, case: Case) -> Iterator[Case | None]:
         """Yield the case with other numbers, where the condition is that two of them are equal."""
-        one, is_equal, other = self.feature.name.partition(f"_{EQUAL}_")
+        one, is_equal, other = self.feature.name.partition("_equal_")
         for number in _EQUALS if is_equal else ():
             changed = at(case, Feature(one, self.feature.axis), number)
             if changed is not None:
@@ -160,6 +171,19 @@ class Condition:
             odd = self.modulus & (self.modulus - 1) > 0
             return 2.0 if self.modulus == 2 else 4.0 + odd + 2.0 * (odd and self.modulus > 12)
         return 4.0
+
+    @property
+    def written(self) -> str:
+        """The condition as one word."""
+        axis = f".{self.feature.axis}" if KINDS[self.feature.name].per_axis else ""
+        over = f".{self.over}" if self.over else ""
+        sign = f"%{self.modulus}=" if self.modulus else _SIGNS[self.relation]
+        if isinstance(self.value, frozenset):
+            said = ",".join(quote(word, safe="") for word in sorted(self.value))
+        else:
+            is_flag = isinstance(self.value, bool)
+            said = ("no", "yes")[self.value] if is_flag else f"{self.value:.17g}"
+        return f"{self.feature.name}{axis}{over}{sign}{said}"
 
     @property
     def words(self) -> str:
@@ -228,10 +252,51 @@ Places = tuple[Conjunction, ...]
 """One or more conjunctions of conditions, of which one holds."""
 
 
+def written(places: Places) -> str:
+    """Return places as one word."""
+    return "|".join("&".join(condition.written for condition in place) for place in places)
+
+
+def places_written(text: str) -> Places:
+    """Return the places that are written as a word; ValueError if it is none."""
+    return tuple(
+        tuple(map(condition_written, place.split("&") if place else ()))
+        for place in text.split("|")
+    )
+
+
+def condition_written(text: str) -> Condition:
+    """Return the condition that is written as a word; ValueError if it is none."""
+    match = _WRITTEN.fullmatch(text)
+    if match is None or match["name"] not in KINDS:
+        raise ValueError(f"no condition {quoted(text)}")
+    relations: Mapping[str, Relation] = {sign: each for each, sign in _SIGNS.items()}
+    style, said = KINDS[match["name"]].style, match["value"]
+    value: Any
+    if style == "word":
+        value = frozenset(map(unquote, said.split(",")))
+    elif style == "flag":
+        if said not in {"yes", "no"}:
+            raise ValueError(f"{quoted(text)}: yes or no")
+        value = said == "yes"
+    else:
+        try:
+            value = float(said)
+        except ValueError:
+            raise ValueError(f"{quoted(text)}: {quoted(said)} is no number") from None
+    return Condition(
+        Feature(match["name"], int(match["axis"] or 0)),
+        relations.get(match["sign"], "modulo"),
+        value,
+        int(match["modulus"] or 0),
+        "some" if match["over"] == "some" else "every" if match["over"] else "",
+    )
+
+
 def case_at(case: Case, feature: Feature, value: Any) -> Case | None:
     """Return a case, or one of which elements, have a value of a feature, and no larger one."""
     name, more = _SHOWN_BY.get(feature.name, (feature.name, 0))
-    axis = feature.axis if KINDS[feature.name].per_axis else _AXIS.get(name, 0)
+    axis = feature.axis if KINDS[feature.name].per_axis else int(name == "size")
     return at(case, Feature(name, axis), int(value) + more)
 
 
@@ -255,7 +320,6 @@ _SHOWN_BY: Mapping[str, tuple[str, int]] = {
 """The feature of cases that lets a value of another feature occur, and how much more it must be."""
 OF_DATA = frozenset({"value", "largest_cell"})
 """Features of numbers in the data, which no size lets occur."""
-_AXIS: Mapping[str, int] = {"size": 1}
 
 
 def place_words(place: Conjunction) -> str:

@@ -9,7 +9,7 @@ Everything follows from roles and traits of an operator and the plan that a righ
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -18,28 +18,25 @@ from operator import eq, gt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from conformance.cases.perturb import Feature
 from conformance.cases.sweep.rules import rule_of
+from conformance.diagnosis.sample import Bools
 from conformance.dtypes import FLOATS, float_format, name_of
 from conformance.errors import InvalidCase
 from conformance.faults import conditions
 from conformance.faults.atoms.calls import NOUNS
+from conformance.judging.comparison import defined
 from conformance.operators import operator_named, under, windows
 from conformance.operators.attributes import NUMBERS, Role
 from conformance.operators.params import Params
 from conformance.operators.pipeline import Pads, Plan, clip
 from conformance.reference.fold import fold
-from conformance.reference.rounding import narrow, widen
-from conformance.vector import UNDEFINED, Array, Vector
+from conformance.reference.rounding import Doubles, narrow, widen
+from conformance.vector import Array, Vector
 
-Bools = npt.NDArray[np.bool_]
-Doubles = npt.NDArray[np.float64]
 Style = Literal["index", "count", "number", "flag", "word"]
 
-EQUAL = "equal"
-"""The relation of numbers of one axis that are the same, in names as "kernel_equal_size"."""
 GROUPS = (2, 4, 8, 16, 32)
 """Sizes of the groups in which elements may be computed together."""
 ALL_AXES = 0
@@ -184,10 +181,9 @@ class Layout:
     @cached_property
     def defined(self) -> Bools:
         """The elements that a document defines, in `shape`; none where there is no output."""
-        expected = self.expected
-        if expected is None:
+        if self.expected is None:
             return np.zeros(self.shape, np.bool_)
-        return np.asarray(expected.addends != UNDEFINED).reshape(self.shape)
+        return defined(self.expected).reshape(self.shape)
 
     @cached_property
     def expected(self) -> Any:
@@ -285,6 +281,16 @@ def on_axis(words: str, axis: int, which: str = "some") -> str:
     return words.replace("{axis}", axis_words(axis, which))
 
 
+def _then(of: Of, follows: Callable[[Any], Any]) -> Of:
+    """Return the feature: what follows from another one, where there is that."""
+
+    def of_both(layout: Layout, axis: int) -> Any:
+        value = of(layout, axis)
+        return None if value is None else follows(value)
+
+    return of_both
+
+
 # Features of elements.
 
 
@@ -312,11 +318,6 @@ def _divisor(layout: Layout, _axis: int) -> Doubles | None:
     if not layout.operator.reduction.divides:
         return None
     return layout.plan.divisor.astype(np.float64).reshape(1, 1, *layout.shape[2:])
-
-
-def _power_of_two(layout: Layout, axis: int) -> Bools | None:
-    divisor = _divisor(layout, axis)
-    return None if divisor is None else np.frexp(divisor)[0] == 1 / 2
 
 
 def _holding(layout: Layout, axis: int) -> Doubles | None:
@@ -355,9 +356,8 @@ def _subnormal(layout: Layout, axis: int) -> Any:
     return _marked(lambda data: (data != 0) & (np.abs(data) < least))(layout, axis)
 
 
-def _of_right(of: Callable[[Doubles], Array]) -> Of:
-    """Return the feature: what follows from the right values, where there are some."""
-    return lambda layout, _: None if layout.right is None else of(layout.right)
+def _right(layout: Layout, _axis: int) -> Doubles | None:
+    return layout.right
 
 
 def _not_finite_in_plane(values: Doubles) -> Doubles:
@@ -385,8 +385,7 @@ def _exact_in(name: str) -> Of:
 
 
 def _position(layout: Layout, axis: int) -> Doubles:
-    place = len(layout.shape) - axis
-    return layout.index(slice(place, place + 1))
+    return layout.along(axis, np.arange(layout.shape[-axis]))
 
 
 def _index_in(first: int, stop: int | None) -> Of:
@@ -395,21 +394,10 @@ def _index_in(first: int, stop: int | None) -> Of:
 
 
 def _from_end(index: Of) -> Of:
-    def of(layout: Layout, axis: int) -> Doubles:
-        numbers: Doubles = index(layout, axis)
-        return numbers.size - 1 - numbers
-
-    return of
+    return _then(index, lambda numbers: numbers.size - 1 - numbers)
 
 
-def _tail(index: Of, group: int) -> Of:
-    def of(layout: Layout, axis: int) -> Bools:
-        numbers: Doubles = index(layout, axis)
-        return numbers >= numbers.size // group * group
-
-    return of
-
-
+_flag = Kind
 _index = partial(Kind, style="index", of_elements=True)
 _amount = partial(Kind, style="count", of_elements=True)
 _windows = partial(_amount, of_windows=True)
@@ -440,14 +428,11 @@ _INDICES: Mapping[str, Kind] = {
 }
 
 
-def _tails() -> Iterator[tuple[str, Kind]]:
-    """Yield flags by name: an index lies beyond the last whole group."""
-    for group in GROUPS:
-        for name in ("position", "channel", "element", "element_of_all", "row_of_all", "plane"):
-            index = _INDICES[name]
-            indices = f"{index.words}s {index.within}".strip()
-            words = f"{indices} {{beyond|up to}} the last whole group of {group}"
-            yield f"{name}_tail_{group}", _elements(_tail(index.of, group), words, 5.0)
+def _tail(index: Kind, group: int) -> Kind:
+    """Return the flag that an index lies beyond the last whole group."""
+    indices = f"{index.words}s {index.within}".strip()
+    of = _then(index.of, lambda numbers: numbers >= numbers.size // group * group)
+    return _elements(of, f"{indices} {{beyond|up to}} the last whole group of {group}", 5.0)
 
 
 _OF_ELEMENTS: Mapping[str, Kind] = {
@@ -472,7 +457,10 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         "windows with {} cells of the input",
     ),
     "divisor": _windows(_divisor, "windows with a divisor of {}", 4.0),
-    "power_of_two": _some_windows(_power_of_two, "windows whose divisor is {a|no} power of two"),
+    "power_of_two": _some_windows(
+        _then(_divisor, lambda divisor: np.frexp(divisor)[0] == 1 / 2),
+        "windows whose divisor is {a|no} power of two",
+    ),
     "holding": _amount(_holding, "cells that {} windows hold along {axis}"),
     "nan": _special(_marked(np.isnan), "cells of NaN"),
     "plus_infinity": _special(_marked(np.isposinf), "cells of infinity"),
@@ -480,14 +468,14 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
     "zero": _special(_marked(lambda data: data == 0), "cells of zero", 5.0),
     "negative": _special(_marked(lambda data: data < 0), "cells below zero", 5.0),
     "subnormal": _special(_subnormal, "subnormal cells", 4.0),
-    "value": _amount(lambda layout, _: layout.right, "elements whose right value is {}", 6.0),
+    "value": _amount(_right, "elements whose right value is {}", 6.0),
     "largest_cell": _windows(
         lambda layout, _: layout.over_windows(layout.wide_data, np.fmax, np.nan),
         "windows whose largest cell is {}",
         6.0,
     ),
     "negative_only": _some_windows(
-        lambda layout, axis: _not_negative(layout, axis) == 0,
+        _then(_not_negative, lambda count: count == 0),
         "windows {that hold cells below zero only|with a cell that is not below zero}",
     ),
     "in_padding": _some_windows(
@@ -496,10 +484,10 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         2.0,
     ),
     "below_zero": _elements(
-        _of_right(lambda values: values < 0), "elements whose right value is {|not }below zero"
+        _then(_right, lambda values: values < 0), "elements whose right value is {|not }below zero"
     ),
     "not_finite_in_plane": _amount(
-        _of_right(_not_finite_in_plane),
+        _then(_right, _not_finite_in_plane),
         "elements of planes with {} right values of NaN or infinity",
         4.0,
         special=True,
@@ -510,7 +498,11 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
         )
         for name in ("float16", "bfloat16", "float32")
     },
-    **dict(_tails()),
+    **{
+        f"{name}_tail_{group}": _tail(_INDICES[name], group)
+        for group in GROUPS
+        for name in ("position", "channel", "element", "element_of_all", "row_of_all", "plane")
+    },
 }
 
 
@@ -518,12 +510,9 @@ _OF_ELEMENTS: Mapping[str, Kind] = {
 
 
 def _on(name: str) -> Of:
-    """Return the feature: a number of an axis."""
-
-    def of(layout: Layout, axis: int) -> float | None:
-        return float(layout.numbers[name][-axis]) if name in layout.numbers else None
-
-    return of
+    return lambda layout, axis: (
+        float(layout.numbers[name][-axis]) if name in layout.numbers else None
+    )
 
 
 def _pads(layout: Layout) -> list[Sequence[int]]:
@@ -553,12 +542,9 @@ def _left_over(layout: Layout, axis: int) -> Any:
 
 def _meaning(role: str) -> Of:
     """Return the feature: what a word means, its default where a document has no such attribute."""
-
-    def of(layout: Layout, _axis: int) -> Any:
-        known = layout.params is not None and layout.operator.has_windows
-        return getattr(layout.params, role) if known else None
-
-    return of
+    return lambda layout, _: (
+        getattr(layout.params, role) if layout.params and layout.operator.has_windows else None
+    )
 
 
 def _attribute(role: Role) -> Of:
@@ -573,20 +559,24 @@ def _attribute(role: Role) -> Of:
     return of
 
 
-def _chosen_layout(layout: Layout, axis: int) -> str | None:
-    """Return the layout of the arrays that a caller has, where the caller chooses it."""
-    is_last = _attribute("channels_last")(layout, axis)
-    return None if is_last is None else "channels last" if is_last else "channels second"
+_chosen_layout = _then(
+    _attribute("channels_last"),
+    lambda is_last: "channels last" if is_last else "channels second",
+)
+"""The layout of the arrays that a caller has, where the caller chooses it."""
 
 
-def _absent(role: Role) -> Of:
+def _absent(role: Role, noun: str) -> Kind:
+    """Return the flag that an attribute is left out which may be."""
+    words = f"the {noun} are" if role in NUMBERS else f"{noun} is"
+
     def of(layout: Layout, _axis: int) -> Any:
         attribute = layout.operator.attribute(role)
         if attribute is None or attribute.required:
             return None
         return attribute.key not in layout.vector.case.attributes
 
-    return of
+    return _flag(of, f"{words} {{left out|given}}", 4.0)
 
 
 def _of_kernel(of: Callable[[Params], Any]) -> Of:
@@ -608,11 +598,9 @@ def _product(first: int, stop: int | None = None) -> Of:
 
 
 def _length(dimension: int) -> Of:
-    def of(layout: Layout, _axis: int) -> Any:
-        shape = layout.data.shape
-        return float(shape[dimension]) if dimension < len(shape) else None
-
-    return of
+    return lambda layout, _: (
+        float(layout.data.shape[dimension]) if dimension < layout.data.ndim else None
+    )
 
 
 def _of_extent(of: Callable[[Layout], int]) -> Of:
@@ -653,7 +641,6 @@ def _invalid_number(layout: Layout, what: str, _how: str) -> float | None:
 
 _word = partial(Kind, style="word")
 _number = partial(Kind, style="number")
-_flag = Kind
 _DIFFER = "{differ between|are the same on all} axes"
 
 
@@ -666,53 +653,35 @@ _NOUNS = {
     "output": "the output size",
 }
 _Test = Callable[[float, float], bool]
-_COMPARED: Sequence[tuple[str, _Test, str, Sequence[str]]] = (
-    (
-        "above",
-        gt,
-        "{is|is not} above",
-        (
-            *("kernel size", "strides kernel", "kernel strides", "strides size"),
-            *("output size", "size output", "pads_begin pads_end", "pads_end pads_begin"),
-        ),
-    ),
-    (
-        EQUAL,
-        eq,
-        "{equals|does not equal}",
-        ("kernel size", "strides kernel", "output size", "pads_begin pads_end"),
-    ),
-    (
-        "divides",
-        lambda one, other: one > 0 and other % one == 0,
-        "{divides|does not divide}",
-        ("kernel size", "strides size", "strides kernel", "output size"),
-    ),
+_RELATIONS: Mapping[str, tuple[_Test, str]] = {
+    "above": (gt, "{is|is not} above"),
+    "equal": (eq, "{equals|does not equal}"),
+    "divides": (lambda one, other: one > 0 and other % one == 0, "{divides|does not divide}"),
+}
+"""How numbers of one axis compare: a relation, a test, and words for it."""
+_COMPARED = (
+    *("kernel above size", "strides above kernel", "kernel above strides", "strides above size"),
+    *("output above size", "size above output"),
+    *("pads_begin above pads_end", "pads_end above pads_begin"),
+    *("kernel equal size", "strides equal kernel", "output equal size"),
+    "pads_begin equal pads_end",
+    *("kernel divides size", "strides divides size", "strides divides kernel"),
+    "output divides size",
 )
-"""How numbers of one axis compare: a relation, a test, words for it, and of which numbers."""
 
 
-def _comparisons() -> Iterator[tuple[str, Kind]]:
-    """Yield flags by name: a relation of two numbers of an axis holds."""
-    for relation, test, words, pairs in _COMPARED:
-        for one, other in map(str.split, pairs):
-            said = f"{_NOUNS[one]} {words} {_NOUNS[other]} on {{axis}}"
-            yield f"{one}_{relation}_{other}", _flag(_compared(test, one, other), said)
+def _compared(said: str) -> Kind:
+    """Return the flag that a relation of two numbers of an axis holds."""
+    one, relation, other = said.split()
+    test, words = _RELATIONS[relation]
 
-
-def _compared(test: _Test, one: str, other: str) -> Of:
     def of(layout: Layout, axis: int) -> bool | None:
         numbers = [_on(name)(layout, axis) for name in (one, other)]
         return None if None in numbers else test(*numbers)
 
-    return of
+    return _flag(of, f"{_NOUNS[one]} {words} {_NOUNS[other]} on {{axis}}")
 
 
-_MAY_BE_ABSENT: Mapping[Role, str] = {
-    role: f"the {noun} are" if role in NUMBERS else f"{noun} is"
-    for role, noun in {**NOUNS, "channels_last": "the layout"}.items()
-}
-"""Attributes that may be left out, in words."""
 _OF_CASES: Mapping[str, Kind] = {
     "operator": _word(lambda layout, _: layout.operator.name, "the operator"),
     "standard": _word(
@@ -773,7 +742,7 @@ _OF_CASES: Mapping[str, Kind] = {
     "planes": _number(_product(0, 2), "the number of planes", 4.0),
     "inputs": _number(_product(2), "the number of input cells of a plane", 4.0, cycles=True),
     "all_inputs": _number(_product(0), "the number of input cells", 5.0),
-    **dict(_comparisons()),
+    **{said.replace(" ", "_"): _compared(said) for said in _COMPARED},
     "invalid_part": _word(_of_invalid(_invalid_part), "what is invalid", 1.0),
     "invalid_how": _word(
         _of_invalid(lambda _layout, _what, how: rule_of(how)), "what is wrong with it", 1.0
@@ -804,8 +773,8 @@ _OF_CASES: Mapping[str, Kind] = {
         _of_data(lambda data: np.isinf(data).any()), "the data hold {an|no} infinity", 4.0
     ),
     **{
-        f"no_{role}": _flag(_absent(role), f"{words} {{left out|given}}", 4.0)
-        for role, words in _MAY_BE_ABSENT.items()
+        f"no_{role}": _absent(role, noun)
+        for role, noun in {**NOUNS, "channels_last": "the layout"}.items()
     },
 }
 

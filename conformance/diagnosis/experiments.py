@@ -1,11 +1,9 @@
 """Supposed causes held against the live backend: held-out cases confirm or refute them.
 
-A claim is held against held-out cases near those that failed and near those that conform, drawn
-after it was made: the cases that it says the backend fails have to fail just as it says, and all
-others have to be right. Catalogued faults come first, those that reproduce some failures. Where
-the backend has a fault in some such cases and is right in others, the rule that tells them apart is
-learned, and held against held-out cases in turn. For failures left over other faults are tried, and
-rules of their own are learned, again and again with the samples that refuted those before.
+Catalogued faults come first, those that reproduce some failures. Where the backend has a fault in
+some held-out cases and is right in others, the rule that tells them apart is learned, and held
+against held-out cases in turn. For failures left over other faults are tried, and rules of their
+own are learned, again and again with the samples that refuted those before.
 """
 
 from __future__ import annotations
@@ -17,9 +15,10 @@ from functools import partial
 from itertools import chain
 from math import inf
 
-from conformance.budget import Budget, Share
+from conformance.budget import Share
 from conformance.cases.minimize import polished
 from conformance.diagnosis import limits
+from conformance.diagnosis.calls import as_python
 from conformance.diagnosis.claim import Claim, planted
 from conformance.diagnosis.knowledge import Knowledge
 from conformance.diagnosis.predictions import differ
@@ -27,7 +26,6 @@ from conformance.diagnosis.reproduce import Match
 from conformance.diagnosis.rule_search import RuleSearch
 from conformance.diagnosis.sample import Bools, FailureKind, Sample
 from conformance.diagnosis.search import Fit, Search
-from conformance.diagnosis.smallest import as_python
 from conformance.diagnosis.trial import Trial
 from conformance.diagnosis.trying import Trying, tells_elements_apart
 from conformance.faults.fault import Together
@@ -179,7 +177,6 @@ class Experiments:
         return len(self._known.confirmed) >= limits.CONFIRMED or self._laboratory.is_over
 
     def _has(self, faults: Together) -> bool:
-        """Say whether each of some faults is confirmed."""
         known = {fault for trial in self._known.confirmed for fault in trial.claim.faults}
         return known.issuperset(faults)
 
@@ -260,15 +257,14 @@ class Experiments:
             if not self._refuted > known or self._is_enough:
                 break
             known = {*self._refuted}
-            predictions = self._predictions
             # What is refused where a rule says as well.
             left = [s for s in self._known.left if s.outputs is not None or not s.vector.values]
             search = Search(
-                [predictions.observation(sample) for sample in left],
-                [predictions.unanswered(sample.vector) for sample in self._known.conforming],
+                left,
+                [sample.vector for sample in self._known.conforming],
                 replace(self._known.candidates, refuted=known),
-                reproductions=predictions.reproductions,
-                share=Budget().share(limits.STEPS_OF_LEFT),
+                self._predictions,
+                limits.STEPS_OF_LEFT,
             )
             causes, _ = search.run()
             causes += search.doubtful
@@ -456,7 +452,7 @@ class Experiments:
         """Yield what held-out cases say of a fault under one condition after the other."""
         always = self._known.trial(planted(*claim.faults))
         absent = [s for s in self._known.conforming if self._shows_otherwise(always, s)]
-        for _ in range(limits.CONDITIONS):
+        for _ in range(limits.ROUNDS):
             trial = self._trying.tried(claim, shown, share)
             is_right = not self._applies_to_many(trial.claim, absent, shown)
             if is_right and trial.is_confirmed:
@@ -493,7 +489,7 @@ class Experiments:
         """
         met = [s for s in absent if not s.failed and self._predictions.applies(claim, s.vector)]
         valid = sum(bool(s.vector.values) for s in met)
-        return limits.PER_MET * valid > len(shown) or limits.PER_REFUSED * len(met) > len(shown)
+        return limits.PER_MET * valid > len(shown) or limits.PER_HIDDEN * len(met) > len(shown)
 
     def _is_worth_a_condition(self, shown: Sequence[Sample]) -> bool:
         """Say whether a fault explains enough failures that are left to learn when it is there.

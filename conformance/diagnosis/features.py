@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, combinations, zip_longest
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from conformance.cases.perturb import Feature
 from conformance.cases.sweep.levels import types
 from conformance.diagnosis import limits
-from conformance.diagnosis.conditions import Condition, Relation
-from conformance.diagnosis.elements import ALL_AXES, KINDS, Layout
+from conformance.diagnosis.conditions import Condition, condition_written
+from conformance.diagnosis.elements import KINDS, Layout
 from conformance.dtypes import name_of
 from conformance.operators import operator_named
 from conformance.vector import Vector
 
 T = TypeVar("T")
-
-
-def _case(name: str, relation: Relation, *, value: Any) -> Condition:
-    return Condition(Feature(name, 0), relation, value)
-
-
-def _some_axis(name: str, relation: Relation, *, value: Any, modulus: int = 0) -> Condition:
-    return Condition(Feature(name, ALL_AXES), relation, value, modulus, over="some")
-
+K = TypeVar("K")
 
 _AS_IT_IS = (
     *("operator", "dtype", "rank", "auto_pad", "rounding", "include_pad", "given_pads"),
@@ -34,31 +26,22 @@ _AS_IT_IS = (
     *("invalid_part", "invalid_how"),
 )
 """Features of which it is said what they are."""
-_WHERE_TRUE = (
-    *("kernels_differ", "strides_differ", "one_row", "one_column"),
-    *("nan_in_data", "infinity_in_data"),
-)
 _GIVEN_OR_NOT = tuple(name for name in KINDS if name.startswith("no_"))
-_CONDITIONS = (
-    *(_case(name, "is", value=True) for name in (*_WHERE_TRUE, *_GIVEN_OR_NOT)),
-    *(_case(name, "is", value=False) for name in _GIVEN_OR_NOT),
-    *(_case(name, "is", value=1.0) for name in ("batch", "channels")),
-    _case("batch", "from", value=2.0),
-    *(_case("channels", "from", value=least) for least in (2.0, 5.0, 9.0, 17.0, 33.0)),
-    *(_some_axis(name, "from", value=2.0) for name in ("strides", "dilations")),
-    *(_some_axis(name, "is", value=True) for name in ("strides_above_kernel", "kernel_above_size")),
-    _some_axis("pads_begin_equal_pads_end", "is", value=False),
-    _some_axis("kernel", "modulo", value=0.0, modulus=2),
-    _some_axis("kernel", "from", value=8.0),
-    *(
-        Condition(Feature(name, ALL_AXES), "is", 1.0, over="every")
-        for name in ("kernel", "strides", "dilations")
-    ),
-    _case("auto_pad", "is", value=frozenset({"same_lower", "same_upper"})),
+_SAID = (
+    *("kernels_differ=yes", "strides_differ=yes", "one_row=yes", "one_column=yes"),
+    *("nan_in_data=yes", "infinity_in_data=yes"),
+    *(f"{name}={said}" for said in ("yes", "no") for name in _GIVEN_OR_NOT),
+    *("batch=1", "channels=1", "batch>=2"),
+    *(f"channels>={least}" for least in (2, 5, 9, 17, 33)),
+    *("strides.some>=2", "dilations.some>=2"),
+    *("strides_above_kernel.some=yes", "kernel_above_size.some=yes"),
+    *("pads_begin_equal_pads_end.some=no", "kernel.some%2=0", "kernel.some>=8"),
+    *("kernel.every=1", "strides.every=1", "dilations.every=1"),
+    "auto_pad=same_lower,same_upper",
 )
-_OF_GIVEN_OUTPUTS = (
-    _some_axis("output_above_size", "is", value=True),
-    _some_axis("output_divides_size", "is", value=False),
+_CONDITIONS = tuple(map(condition_written, _SAID))
+_OF_GIVEN_OUTPUTS = tuple(
+    map(condition_written, ("output_above_size.some=yes", "output_divides_size.some=no"))
 )
 
 
@@ -70,10 +53,10 @@ def features(vector: Vector) -> Mapping[str, Condition]:
         value = layout.value(Feature(name, 0))
         if value is not None:
             known = frozenset({value}) if isinstance(value, str) else value
-            said.append(_case(name, "is", value=known))
+            said.append(Condition(Feature(name), "is", known))
     dtype = name_of(vector.case.data.dtype)
     others = (other for other in types(layout.operator) if other != dtype)
-    said += [_case("dtype", "is not", value=frozenset({other})) for other in others]
+    said += [Condition(Feature("dtype"), "is not", frozenset({other})) for other in others]
     adaptive = _OF_GIVEN_OUTPUTS if layout.operator.is_adaptive else ()
     said += [c for c in (*_CONDITIONS, *adaptive) if c.holds(layout.value(c.feature)).any()]
     return {condition.words: condition for condition in said}
@@ -131,6 +114,14 @@ def apart(
     return best
 
 
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Return items by a key, in the order of the first of each group."""
+    groups: dict[K, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
 def thinned(items: Sequence[T], most: int) -> Sequence[T]:
     """Return at most `most` of some items, evenly spaced, the first among them."""
     return items[:: -(-len(items) // most) or 1]
@@ -145,10 +136,9 @@ def spread(items: Sequence[T], most: int, vector: Callable[[T], Vector]) -> list
     vectors = [vector(item) for item in items]
     by_weight = sorted((weight(each), i) for i, each in enumerate(vectors))
     light = sum(vector_weight <= limits.LIGHT for vector_weight, _ in by_weight)
-    by_features: dict[frozenset[str], list[T]] = {}
-    for _, i in by_weight[: max(light, most // 4)]:
-        by_features.setdefault(frozenset(features(vectors[i])), []).append(items[i])
-    groups = [by_features[key] for key in sorted(by_features, key=sorted)]
+    numbers = [i for _, i in by_weight[: max(light, most // 4)]]
+    by_features = grouped(numbers, lambda i: frozenset(features(vectors[i])))
+    groups = [[items[i] for i in by_features[key]] for key in sorted(by_features, key=sorted)]
     if len(groups) >= most:
         step = len(groups) / most
         return [groups[int(i * step)][0] for i in range(most)]

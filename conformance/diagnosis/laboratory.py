@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim
-from conformance.diagnosis.features import cells
+from conformance.diagnosis.features import cells, grouped
 from conformance.diagnosis.sample import Sample
 from conformance.errors import UsageError
 from conformance.judging.comparison import defined
@@ -37,62 +37,49 @@ from conformance.operators.outcomes import is_judgeable
 from conformance.progress import Found, Progress
 from conformance.record.report import FAILURES, Verdict
 from conformance.record.why import Raised, Why
-from conformance.vector import UNDEFINED, Case, Combination, Outputs, Vector, outputs_of
+from conformance.vector import Case, Combination, Outputs, Vector, outputs_of
 
 _OF_A_CASE = re.compile(r"\w*(\[[^]]*(\]|$)|\([^)]*(\)|$))|-?\d+(\.\d+)?")
 """What texts of exceptions say of one case alone: lists, of whatever type, and numbers."""
 
 
+@dataclass(eq=False)
 class Laboratory:
     """Asks a backend about cases that were made up, for so many `steps` of a budget.
 
     `readings` gives those of disputed clauses that the backend follows in a vector; those `assumed`
-    are required. Invalid cases
-    are made of `valid` ones where there are no vectors to make them of. Several hangs and crashes
-    end the experiments, too: each costs a start.
+    are required. Where causes that are `known` already show, nothing new is told. Invalid cases
+    are made of `valid` ones where there are no vectors to make them of. All work is counted in the
+    `budget`. Several hangs and crashes end the experiments, too: each costs a start.
     """
 
-    def __init__(
-        self,
-        runner: Runner,
-        readings: Callable[[Vector], Combination],
-        assumed: Combination = MappingProxyType({}),
-        *,
-        failing: tuple[Verdict, ...] = FAILURES,
-        budget: Budget | None = None,
-        steps: int | None = None,
-        seed: int = 0,
-        known: Sequence[Claim] = (),
-        valid: Iterable[Case] = (),
-        progress: Progress | None = None,
-        found: Found | None = None,
-    ) -> None:
-        self.readings = readings
-        self._assumed = assumed
-        self.known = known
-        """Causes that are known already: where they show tells nothing new."""
-        self.seed = seed
-        self.rng = np.random.default_rng(seed)
-        self._valid = tuple(valid)
+    runner: Runner
+    readings: Callable[[Vector], Combination]
+    assumed: Combination = field(default_factory=dict)
+    _: KW_ONLY
+    failing: tuple[Verdict, ...] = FAILURES
+    budget: Budget = field(default_factory=Budget)
+    steps: int = field(default_factory=lambda: limits.STEPS_OF_EXPERIMENTS)
+    seed: int = 0
+    known: Sequence[Claim] = ()
+    valid: Sequence[Case] = ()
+    progress: Progress | None = None
+    found: Found | None = None
+
+    def __post_init__(self) -> None:
+        self.rng = np.random.default_rng(self.seed)
         self.about: set[str] = set()
         """Disputed clauses of the failures of which it is not known what the backend follows."""
-        self._runner = runner
-        self._failing = failing
-        self.budget = budget or Budget()
-        """What all work is counted in."""
-        self._steps = limits.STEPS_OF_EXPERIMENTS if steps is None else steps
-        self._share = self.budget.share(self._steps)
+        self._share = self.budget.share(self.steps)
         self._lost: Counter[Kind] = Counter()
         self._ended = ""
-        self._progress = progress
-        self._found = found
         self._told: set[str] = set()
-        self._known: set[str] = set()
+        self._asked: set[str] = set()
 
     def tell(self, cause: str) -> None:
         """Tell who wants to know, once, of a cause that is confirmed."""
-        if self._found is not None and cause not in self._told:
-            self._found(cause)
+        if self.found is not None and cause not in self._told:
+            self.found(cause)
         self._told.add(cause)
 
     @property
@@ -109,7 +96,7 @@ class Laboratory:
 
     def begin(self, steps: int) -> None:
         """Let the work begin now: so many steps, and no more than it may do in all."""
-        self._share = self.budget.share(min(steps, self._steps))
+        self._share = self.budget.share(min(steps, self.steps))
 
     def share(self, steps: float) -> Share:
         """Return a part of the work that is left."""
@@ -122,10 +109,10 @@ class Laboratory:
         which it is not known which reading the backend follows, unless failures are `about` it; nor
         is a case asked twice.
         """
-        if case is None or case.id in self._known:
+        if case is None or case.id in self._asked:
             return None
         self.budget.spend(VECTOR)
-        operator, vector = operator_named(case.operator), vector_of(case).under(self._assumed)
+        operator, vector = operator_named(case.operator), vector_of(case).under(self.assumed)
         if not is_judgeable(operator, vector):
             return None
         open_clauses = self.open_clauses(vector)
@@ -160,16 +147,16 @@ class Laboratory:
 
         That are those that it does not support, those that take long, and those that end it.
         """
-        self._known.update(vector.case.id for vector in vectors)
+        self._asked.update(vector.case.id for vector in vectors)
         samples: list[Sample] = []
-        for alike in _by_operator(vectors):
+        for alike in grouped(vectors, lambda vector: vector.case.operator).values():
             if self.is_over:
                 break
             batch, answers = batch_of(alike), Answers.none_yet(len(alike))
             self.budget.spend(CALL * len(alike))
             try:
-                with self._runner.within(limits.PATIENCE):
-                    self._runner.run(batch, answers, lambda _: None)
+                with self.runner.within(limits.PATIENCE):
+                    self.runner.run(batch, answers, lambda _: None)
             except (Stopped, UsageError):
                 self._ended = "the backend could not be started again"
             self._lost.update(answers.kind)
@@ -180,13 +167,13 @@ class Laboratory:
             if crashes >= limits.CRASHES or hangs >= limits.HANGS:
                 self._ended = f"the backend crashed or hung {crashes + hangs} times"
             for number, vector in enumerate(alike):
-                sample = sample_of(vector, answers.at(number), self._failing)
+                sample = sample_of(vector, answers.at(number), self.failing)
                 # An exception that an undefined element excuses says nothing of the rest.
                 if sample and (sample.failed or sample.outputs is not None or not vector.values):
                     samples.append(sample)
-        if self._progress is not None:
+        if self.progress is not None:
             steps = int(self._share.steps)
-            self._progress("steps of experiments", steps - int(self._share.left), steps)
+            self.progress("steps of experiments", steps - int(self._share.left), steps)
         return samples
 
     def _near(self, case: Case, others: Sequence[Vector]) -> Case | None:
@@ -195,7 +182,7 @@ class Laboratory:
         # What breaks a rule is made of what is valid: the same rule, or another one.
         valid = [
             other
-            for other in (*(o.case for o in others if o.values), *self._valid)
+            for other in (*(o.case for o in others if o.values), *self.valid)
             if other.operator == case.operator
         ]
         base = near(valid[int(self.rng.integers(len(valid)))], self.rng) if valid else None
@@ -266,12 +253,5 @@ def as_expected(vector: Vector) -> Sample:
         tuple(output.values for output in outputs),
         failed=False,
         wrong=np.zeros(shape, np.bool_),
-        defined=(outputs[0].addends != UNDEFINED).reshape(shape),
+        defined=defined(outputs[0]).reshape(shape),
     )
-
-
-def _by_operator(vectors: Iterable[Vector]) -> Iterable[list[Vector]]:
-    groups: dict[str, list[Vector]] = {}
-    for vector in vectors:
-        groups.setdefault(vector.case.operator, []).append(vector)
-    return groups.values()

@@ -8,9 +8,8 @@ from itertools import accumulate
 
 from conformance.budget import Budget
 from conformance.diagnosis import limits
-from conformance.diagnosis.candidates import Candidates
+from conformance.diagnosis.candidates import Candidates, of_common_numbers
 from conformance.diagnosis.claim import Planted, with_gradients
-from conformance.diagnosis.common_numbers import of_common_numbers
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import size, spread, thinned, weight
 from conformance.diagnosis.knowledge import Knowledge
@@ -43,37 +42,35 @@ def diagnose(
     """Find what reproduces failures, the cause that explains most of them first.
 
     `failing` are vectors that do not conform with the outputs of the backend, `conforming` are
-    vectors that do, as varied as can be. `readings` are
-    those of disputed clauses that the backend follows, as far as they are known, or give them
-    per vector. All faults are tried, or other `candidates`. Those `reproduced`, by their words, are
-    not reproduced again if they are confirmed here, too. `progress` counts failures. In a
-    `laboratory`, causes are confirmed or refuted, and rules are learned for what no fault explains;
-    without one, `unasked` says why. The last diagnoses name nothing where failures are left over:
-    one for exceptions, one for wrong values and so on. A cause that explains only what others do is
-    left out.
+    vectors that do, as varied as can be. `readings` are those of disputed clauses that the backend
+    follows, as far as they are known, or give them per vector. All faults are tried, or other
+    `candidates`. Those `reproduced`, by their words, are not reproduced again if they are confirmed
+    here, too. `progress` counts failures. In a `laboratory`, causes are confirmed or refuted, and
+    rules are learned for what no fault explains; without one, `unasked` says why. The last
+    diagnoses name nothing where failures are left over: one for exceptions, one for wrong values
+    and so on. A cause that explains only what others do is left out.
     """
 
     def of(vector: Vector) -> Combination:
         return readings(vector) if callable(readings) else readings
 
     searched, others = _not_too_many(failing)
-    some = thinned([s for s in searched if _is_small(s.vector.case)], limits.COMMON_SAMPLES)
+    some = thinned([s for s in searched if _is_small(s.vector.case)], limits.LOOKED_AT)
     candidates = replace(candidates or Candidates(), common=(*of_common_numbers(some, of),))
     steps = limits.STEPS_OF_SEARCH_AT_LEAST + limits.STEPS_OF_SEARCH_A_FAILURE * len(failing)
     budget = laboratory.budget if laboratory is not None else Budget()
     predictions = Predictions(of, budget)
     search = Search(
-        [*map(predictions.observation, searched)],
-        [*map(predictions.unanswered, spread(conforming, limits.CONFORMING, lambda v: v))],
+        searched,
+        spread(conforming, limits.WEIGHED, lambda vector: vector),
         candidates,
-        reproductions=predictions.reproductions,
+        predictions,
+        min(steps, limits.STEPS_OF_SEARCH),
         progress=progress,
-        # No clock takes away what recorded answers tell.
-        share=Budget().share(min(steps, limits.STEPS_OF_SEARCH)),
     )
-    with budget.unclocked():  # nor does it take time from experiments
+    with budget.unclocked():  # it takes no time from experiments
         fits, left = search.run()
-        left += search.extended(fits, [*map(predictions.observation, others)])
+        left += search.extended(fits, others)
         fits = _folded([_in_gradients_too(fit, search) for fit in fits])
     failures = Failures([*searched, *others], search.features, search.others)
     if laboratory is None:
@@ -130,9 +127,9 @@ def _proven(
     laboratory.begin(limits.STEPS_AT_LEAST + limits.STEPS_A_FAILURE * len(failures.samples))
     laboratory.about = set().union(*(laboratory.open_clauses(s.vector) for s in failures.samples))
     small = {i for i, s in enumerate(failures.samples) if _is_small(s.vector.case)}
-    chosen = spread(sorted(small), limits.FAILING, lambda i: failures.samples[i].vector)
+    chosen = spread(sorted(small), limits.WEIGHED, lambda i: failures.samples[i].vector)
     right = [as_expected(vector) for vector in conforming if _is_small(vector.case)]
-    some = spread(right, limits.CONFORMING, lambda sample: sample.vector)
+    some = spread(right, limits.WEIGHED, lambda sample: sample.vector)
     known = Knowledge(
         laboratory,
         predictions,
@@ -167,7 +164,7 @@ def _proven(
         stood = _as_tried(fit, trial, predictions, failures.samples, search)
         new = stood.explained.keys() - explained
         # What other causes explain, all of it or most, needs no name of its own.
-        if limits.MOSTLY_KNOWN * len(new) < len(stood.explained) or not new:
+        if limits.ONE_IN * len(new) < len(stood.explained) or not new:
             continue
         if any(stood.explained.keys() <= {*numbers} for numbers in ruled):
             continue

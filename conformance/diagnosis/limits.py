@@ -17,18 +17,14 @@ OF_GRADIENTS = 6
 """Predictions besides exceptions that confirm a fault of gradients, at least."""
 PER_UNCLEAR = 20
 """Held-out cases as predicted for each that is unclear, at least."""
-PER_UNCLEAR_OF_SOME = 5
-"""The same where a claim says of some elements alone that they are wrong."""
 PER_IN_PART = 5
-"""The same for each in which more is wrong than predicted."""
+"""The same for each with more wrong than predicted, or unclear in a claim of some elements."""
 PER_HIDDEN = 2
-"""The same for each that another fault may hide, as one that raises exceptions does."""
+"""The same for each that another fault may hide, or an invalid case refused for another reason."""
 PER_BESIDE = 30
 """The same for each that is wrong in another way: the backend may have another bug there."""
 PER_OTHER = 10
 """The same for each that went another way, where a claim is true of nearly all cases."""
-PER_REFUSED = 2
-"""The same for each invalid case that was refused, perhaps for another reason."""
 PER_STRAY = 6
 """One in so many cases on which a fault does not show may fail without any known cause."""
 NEARLY_ALL = 0.9
@@ -45,8 +41,6 @@ ROUNDING = 8.0
 """Units in the last place, for each cell, that rounding may make of a result."""
 STANDS_OUT = 8.0
 """How many times what else differs a fault is, to be told from rounding."""
-MANY_ELEMENTS = 4
-"""Elements in which it has to stand out, where it does so on the whole alone."""
 
 # Samples: what is looked at -----------------------------------------------------------------------
 
@@ -58,10 +52,8 @@ CALLED_AGAIN = 1000
 """Failures that are called again, the lightest."""
 CALLED_AT_ONCE = 16
 """Of these, at once."""
-CONFORMING = 240
-"""Conforming vectors that causes are held against, at most."""
-FAILING = 240
-"""Failures that experiments start from, at most."""
+WEIGHED = 240
+"""Failures, and vectors that conform, that causes are held against, at most."""
 LIGHT = 4000
 """The largest weight of a vector that is tried quickly."""
 LIGHT_ONES = 2000
@@ -70,26 +62,20 @@ HEAVY_ONES = 20
 """Other failures that it starts from, the lightest."""
 HELD_AGAINST = 2_000_000
 """Size of the other failures that causes are held against, at most: seconds of work."""
-COMMON_SAMPLES = 48
-"""Failures of which it is looked for numbers that they have in common, at most."""
-COMMON_FAILURES = 2
-"""Failures that have a number in common, at least."""
 COMMON_NUMBERS = 3
-"""Numbers of a kind, at most."""
+"""Numbers of a kind that failures have in common, at most."""
 DIGITS = 2
 """Significant digits that rounding errors leave to a number made of wrong values."""
 BITS = 50
 """Bits of a double that may be right where the others are not, below."""
 READINGS = 8
 """Readings of open clauses under which an answer is held against a fault, at most."""
-ASSUMED = 48
-"""Failures, and vectors that conform, by which it is told which readings to assume."""
-INSTEAD_FAILURES = 48
-"""Failures that what comes instead is held against, at most."""
+LOOKED_AT = 48
+"""Failures, and vectors that conform, that are looked at for what they have in common, at most."""
 LARGEST_OUTPUT = 1 << 14
-"""Elements of an output that is looked at for it, at most."""
-FEWEST_WRONG = 2
-"""Fewer wrong elements hold anything by chance."""
+"""Elements of an output that is looked at for what comes instead, at most."""
+FEWEST_ALIKE = 2
+"""Fewer failures, or wrong elements, have anything in common by chance."""
 FITTING = 12
 """Of so many that fit the best is taken."""
 TIMES_FEWER = 2
@@ -103,14 +89,10 @@ PAIRED_FEATURES = 16
 
 SAMPLED = (40, 12, 8)
 """Failures of a sample, round by round."""
-SCORED = 240
-"""Failures that causes are weighed by."""
 CAUSES = 12
 """Causes of one operator, at most."""
-UNEXPLAINED = 8
-"""Failures in a row that nothing explains, until no more is looked for."""
 IN_VAIN = 8
-"""Failures that no single fault explains, until what atoms enumerate is not tried any more."""
+"""Failures that nothing explains until no more is looked for, or no atom is tried any more."""
 LIKELIEST = 24
 """Candidates that are held against conforming vectors, those that explain most."""
 FEW_CONFORMING = 24
@@ -127,18 +109,16 @@ ALTERNATIVES = 16
 """Causes that fit as well, and are tried in turn."""
 NEARLY_AS_MUCH = 0.75
 """The share of what a cause explains that another one explains as well."""
-DOUBTFUL = 4
-"""A cause that is doubtful explains one in so many failures at least."""
 PER_MET = 20
 """A condition holds in so many failures for each vector in which it holds that conforms."""
 SHARED = 4
 """Failures, at least, that a condition is seen in."""
 TELLING = 4
-"""So many wrong elements are seldom all reproduced by chance."""
+"""So many elements are seldom all as a fault makes them by chance."""
 MANY_WRONG = 32
 """So many, reproduced bit for bit, are no chance where no held-out case can be drawn."""
-MOSTLY_KNOWN = 4
-"""A cause explains one failure in so many, at least, that those before it do not."""
+ONE_IN = 4
+"""A cause explains one in so many failures, at least, that no other explains."""
 
 # Experiments --------------------------------------------------------------------------------------
 
@@ -162,10 +142,8 @@ CONFIRMED = 8
 """Causes of one operator that are confirmed, at most."""
 SEARCHES = 2
 """Searches for other faults than those that were refuted, at most."""
-CONDITIONS = 6
-"""Conditions that are learned for a fault, one after the other."""
 FOR_A_CONDITION = 6
-"""Cases on which a fault has to show before one is learned."""
+"""Cases on which a fault has to show before a condition is learned."""
 SHARE_OF_LEFT = 3
 """It explains one in so many of the failures left, at least."""
 PATIENCE = 5.0
@@ -177,10 +155,10 @@ CRASHES, HANGS = 6, 3
 
 KNOWN = 100
 """Failures, vectors that conform and held-out cases each that rules are learned from."""
-RULE_ROUNDS = 6
-"""Times that rules are learned, each with what refuted those before."""
-RULES_TRIED = 2
-"""Rules that are tried of those that fit what is known."""
+ROUNDS = 6
+"""Times that rules or conditions are learned, each with what refuted those before."""
+TRIED = 2
+"""Rules that fit what is known of which so many are tried, and ways to part what is wrong."""
 CONTESTED = 64
 """Times that cases are drawn of which rules may say different things."""
 LIKE = 16
@@ -213,8 +191,6 @@ SAMPLE_BITS = 3.0
 """Bits that a sample costs that a rule does not predict."""
 SPLITS = 8
 """Ways in which what is wrong is parted in two places, roughly."""
-SPLITS_TRIED = 2
-"""Of these, those that are looked at closely."""
 PAIRED_RULES = 3
 """Conjunctions of each of the two parts that are paired."""
 BY_CHANCE = 0.05
@@ -231,15 +207,13 @@ HISTORY = 20_000
 FINDINGS = 3
 """Failures that are looked into of those right in another order, and of those wrong in any."""
 REPEATS = 3
-"""Fresh processes in which what was found is shown again."""
+"""Fresh processes in which what was found is shown, and wrong calls of one that show it."""
 FIRST_CALLS = 16
 """Calls that are tried at first: of one vector, or those that it depends on most likely."""
 GROWTH = 4
 """How many times as many earlier calls are tried where some do not show it."""
 FEWEST_CALLS, MOST_CALLS = 64, 4096
 """Calls of one vector that show by their numbers which are wrong."""
-WRONG_CALLS = 3
-"""Wrong calls that show it."""
 CALLS_A_BATCH = 256
 """Vectors that are called before it is looked at what is left."""
 
@@ -265,9 +239,7 @@ STEPS_IN_VAIN = 15_000
 """Of these, until it shows on some case."""
 STEPS_OF_INSTEAD = 40_000
 """For what comes instead of right values, in failures of a rule."""
-STEPS_OF_ASSUMED = 30_000
-"""For what each reading leaves unknown that may be assumed."""
 STEPS_OF_LEFT = 30_000
-"""For faults that reproduce what refuted causes leave over."""
+"""For faults that reproduce what causes leave over, or readings that may be assumed."""
 STEPS_OF_SMALLEST = 20_000
 """For a small case that shows a cause."""

@@ -13,14 +13,12 @@ word.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import chain, product
 from typing import get_args
 from urllib.parse import quote, unquote
 
-from conformance.cases.perturb import Feature
 from conformance.diagnosis.claim import (
     EVERYWHERE,
     Claim,
@@ -30,8 +28,7 @@ from conformance.diagnosis.claim import (
     planted,
     with_gradients,
 )
-from conformance.diagnosis.conditions import Condition, Conjunction, Places, Quantifier, Relation
-from conformance.diagnosis.elements import KINDS
+from conformance.diagnosis.conditions import places_written, written
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Manner, Sample
 from conformance.diagnosis.substitutes import Instead, constant
@@ -44,11 +41,6 @@ from conformance.vector import Combination, Vector
 
 _RULE = "rule:"
 _FAULT = "the fault "
-_SIGNS: Mapping[Relation, str] = {"is": "=", "is not": "!=", "from": ">=", "to": "<="}
-_CONDITION = re.compile(
-    r"(?P<name>\w+)(\.(?P<axis>-?\d+))?(\.(?P<over>some|every))?"
-    r"(?P<sign>!=|>=|<=|=|%(?P<modulus>\d+)=)(?P<value>.*)"
-)
 _WITHOUT_VALUES: tuple[Manner, ...] = ("exception", "accepted")
 """Manners that say all there is to say: what is raised, or returned for nothing, is not judged."""
 
@@ -63,7 +55,7 @@ def word_of(claim: Claim) -> str:
         word = behaviour_of(what.faults).replace(" ", "_")
         if word not in _by_word():  # one that was learned, or several
             return ""
-    return word if claim.places == EVERYWHERE else f"{word}:{_word_of_places(claim.places)}"
+    return word if claim.places == EVERYWHERE else f"{word}:{written(claim.places)}"
 
 
 def cause_named(word: str) -> Claim:
@@ -72,7 +64,7 @@ def cause_named(word: str) -> Claim:
         return _rule_named(word)
     names, *conditions = word.split(":")
     # Every one of several conditions has to hold.
-    places = tuple(tuple(chain(*each)) for each in product(*map(_places_named, conditions)))
+    places = tuple(tuple(chain(*each)) for each in product(*map(places_written, conditions)))
     return Claim(Planted(_by_word().get(names) or _faults_named(names)), places)
 
 
@@ -103,31 +95,11 @@ def _word_of_rule(claim: Claim, what: Substitute) -> str:
     if what.manner not in _WITHOUT_VALUES and (what.instead is None or what.some):
         return ""
     instead = "" if what.instead is None else f":{quote(what.instead.key)}"
-    word = f"{_RULE}{what.manner}:{_word_of_places(claim.places)}{instead}"
+    word = f"{_RULE}{what.manner}:{written(claim.places)}{instead}"
     try:
         return word if _rule_named(word).words == claim.words else ""
     except ValueError:  # what comes instead was learned
         return ""
-
-
-def _word_of_places(places: Places) -> str:
-    return "|".join("&".join(map(_word_of_condition, place)) for place in places)
-
-
-def _word_of_condition(condition: Condition) -> str:
-    feature, value = condition.feature, condition.value
-    axis = f".{feature.axis}" if KINDS[feature.name].per_axis else ""
-    over = f".{condition.over}" if condition.over else ""
-    sign = f"%{condition.modulus}=" if condition.modulus else _SIGNS[condition.relation]
-    if isinstance(value, frozenset):
-        said = ",".join(map(_quoted, sorted(value)))
-    else:
-        said = ("no", "yes")[value] if isinstance(value, bool) else f"{value:.17g}"
-    return f"{feature.name}{axis}{over}{sign}{said}"
-
-
-def _quoted(word: str) -> str:
-    return quote(word, safe="")
 
 
 def _rule_named(word: str) -> Claim:
@@ -147,37 +119,7 @@ def _rule_named(word: str) -> Claim:
         next(each for each in get_args(Manner) if each == manner),
         instead=_instead_named(unquote(instead[0])) if instead else None,
     )
-    return Claim(what, _places_named(places))
-
-
-def _places_named(text: str) -> Places:
-    return tuple(_place_named(place) for place in text.split("|"))
-
-
-def _place_named(text: str) -> Conjunction:
-    return tuple(_condition_named(each) for each in text.split("&")) if text else ()
-
-
-def _condition_named(text: str) -> Condition:
-    match = _CONDITION.fullmatch(text)
-    if match is None or match["name"] not in KINDS:
-        raise ValueError(f"no condition {quoted(text)}")
-    relations: Mapping[str, Relation] = {sign: each for each, sign in _SIGNS.items()}
-    kind, value = KINDS[match["name"]], match["value"]
-    feature = Feature(match["name"], int(match["axis"] or 0))
-    relation, modulus = relations.get(match["sign"], "modulo"), int(match["modulus"] or 0)
-    over: Quantifier = "some" if match["over"] == "some" else "every" if match["over"] else ""
-    if kind.style == "word":
-        words = frozenset(map(unquote, value.split(",")))
-        return Condition(feature, relation, words, modulus, over)
-    if kind.style == "flag":
-        if value not in {"yes", "no"}:
-            raise ValueError(f"{quoted(text)}: yes or no")
-        return Condition(feature, relation, value == "yes", modulus, over)
-    try:
-        return Condition(feature, relation, float(value), modulus, over)
-    except ValueError:
-        raise ValueError(f"{quoted(text)}: {quoted(value)} is no number") from None
+    return Claim(what, places_written(places))
 
 
 def of_fault(faults: Together, predictions: Predictions) -> Instead:

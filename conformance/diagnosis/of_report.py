@@ -21,7 +21,7 @@ from conformance.diagnosis import limits, statements
 from conformance.diagnosis.assumed import Accepted, Assumed, assumptions, read_in_two_ways
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim
-from conformance.diagnosis.features import features, thinned, weight
+from conformance.diagnosis.features import features, grouped, thinned, weight
 from conformance.diagnosis.laboratory import Laboratory, as_expected, sample_of
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.named_causes import cause_named, explaining, word_of
@@ -74,17 +74,18 @@ def explained(
     are failures that were expected, and operators of which no call returned: a backend that
     cannot be called has no cause in what it was asked for.
     """
-    failing, lost, right, silent, not_kept = _sorted(report)
-    if silent:
-        note = f"no call of {', '.join(silent)} returned: no likely causes were searched for"
+    results = _Results.of(report)
+    if results.silent:
+        silent = ", ".join(results.silent)
+        note = f"no call of {silent} returned: no likely causes were searched for"
         report = replace(report, notes=(*report.notes, note))
     varied = findings_of(report)
     in_two_ways = read_in_two_ways(report)
-    if not (failing or varied or lost or in_two_ways):
+    if not (results.failing or varied or results.lost or in_two_ways):
         return report
     state, budget = StateReport(), Budget(seconds)
     with opened(vectors) as sources:
-        if start is not None and failing:
+        if start is not None and results.failing:
             state = of_state(
                 report,
                 sources,
@@ -96,29 +97,35 @@ def explained(
         failed = [
             sample
             for source in sources
-            for sample in _failures(source, failing.get(source.operator, {}), state.vectors)
+            for sample in _failures(source, results.failing.get(source.operator, {}), state.vectors)
         ]
         # No cause in what was asked for: nobody knows which of two answers that would explain.
         unstable = {*report.repeated.differing} if report.repeated else set()
         state = state.with_others([s.vector for s in failed if s.vector.case.id in unstable])
         failed = [s for s in failed if s.vector.case.id not in unstable]
-        excused = _excused(failed, report.inconsistent)
+        of_readings = [*_of_readings(failed, report.inconsistent)]
+        excused = {*chain(*(each.vectors for each in of_readings))}
         failed = [s for s in failed if s.vector.case.id not in excused]
-        never = _never_answered(sources, lost)
+        never = _never_answered(sources, results.lost)
         operators = {forward_name(s.vector.case.operator) for s in (*failed, *never)}
         operators |= in_two_ways.keys()
-        conforming = _conforming(sources, right, operators, in_two_ways)
+        conforming = _conforming(sources, results.right, operators, in_two_ways)
         known = [*(s.vector for s in failed), *conforming]
         valid = _valid(sources, known, {skipped.id for skipped in report.skipped})
     readings = _readings(report.readings)
-    accepted = {name: result.readings for of in right.values() for name, result in of.items()}
-    apart = [*varied, *_of_readings(excused)]
+    accepted = {each.id: each.readings for of in results.right.values() for each in of.values()}
+    apart = [*varied, *of_readings]
     looked_at = len(state.vectors) + len(failed) + len(never)
-    failures = sum(each.explained for each in apart) + looked_at + not_kept
-    unasked = _unasked(runner)
+    failures = sum(each.explained for each in apart) + looked_at + results.not_kept
+    is_stored = isinstance(runner, StoredResults)
+    unasked = (
+        "stored results cannot be asked about held-out cases"
+        if is_stored
+        else "the backend was not asked about held-out cases"
+    )
 
     def laboratory(part: Budget, assumed: Combination) -> Laboratory | None:
-        if unasked or runner is None:
+        if is_stored or runner is None:
             return None
         return Laboratory(
             runner,
@@ -247,7 +254,8 @@ class _Searches:
             self.parts[operator] = statements.of_failures(found, samples, assumed.readings)
         else:
             self.parts[operator] = statements.of_clause(found, assumed.readings)
-        self.ended[operator] = _ended(asked, self.parts[operator])
+        is_known = all(each.is_known for each in self.parts[operator])
+        self.ended[operator] = "" if asked is None or is_known else asked.ended
 
     def _assumed(
         self,
@@ -289,7 +297,7 @@ class _Searches:
         """Say whether a cause of other operators, found later, explains more than its own do."""
         operator, samples, _ = self.operators[number]
         part = self.parts.get(operator, ())
-        some = thinned([s for s in samples if weight(s.vector) <= limits.LIGHT], limits.ASSUMED)
+        some = thinned([s for s in samples if weight(s.vector) <= limits.LIGHT], limits.LOOKED_AT)
         ids = {sample.vector.case.id for sample in some}
         own = max(
             (len(ids.intersection(each.vectors)) for each in part if each.is_known), default=0
@@ -305,13 +313,6 @@ class _Searches:
             for claim in _causes_of(confirmed)
             if word_of(claim) not in known
         )
-
-
-def _ended(laboratory: Laboratory | None, part: Sequence[Diagnosis]) -> str:
-    """Return why experiments ended before all was known; "" if they did not."""
-    if laboratory is None or all(each.is_known for each in part):
-        return ""
-    return laboratory.ended
 
 
 def _causes_of(parts: Sequence[Sequence[Diagnosis]]) -> list[Claim]:
@@ -340,48 +341,31 @@ def _by_operator(
     Operators share no work that a search may be: what one has takes nothing from others. What
     conforms is of the same operator: another one may be other code.
     """
-    failed: dict[str, list[Sample]] = {}
-    for sample in failures:
-        failed.setdefault(forward_name(sample.vector.case.operator), []).append(sample)
-    right: dict[str, list[Vector]] = {}
-    for vector in conforming:
-        right.setdefault(forward_name(vector.case.operator), []).append(vector)
+    failed = grouped(failures, lambda sample: forward_name(sample.vector.case.operator))
+    right = grouped(conforming, lambda vector: forward_name(vector.case.operator))
     names = sorted({**failed, **right}, key=lambda name: -len(failed.get(name, ())))
     return [(name, failed.get(name, []), right.get(name, [])) for name in names]
 
 
-def _excused(
-    failures: Sequence[Sample], inconsistent: frozenset[str]
-) -> dict[str, tuple[str, ...]]:
-    """Return failures by id, with clauses, that raised what one of several readings allows.
+def _of_readings(failures: Sequence[Sample], inconsistent: Collection[str]) -> Iterator[Diagnosis]:
+    """Yield failures that raised what one of several readings allows, by the clauses read so.
 
     These are `inconsistent`: other answers follow another reading, and no attribute says where.
     """
-    return {
-        s.vector.case.id: tuple(clause for clause in s.vector.clauses if clause in inconsistent)
-        for s in failures
-        if not (s.failed or inconsistent.isdisjoint(s.vector.clauses))
-    }
+    vectors = (sample.vector for sample in failures if not sample.failed)
+    by_clauses = grouped(vectors, lambda each: tuple(c for c in each.clauses if c in inconsistent))
+    for clauses, alike in by_clauses.items():
+        if clauses:
+            words = f"an exception that one of the readings of {listed(clauses)} allows"
+            yield told_apart("reading", words, [each.case.id for each in alike], raised=True)
 
 
-def _of_readings(excused: Mapping[str, tuple[str, ...]]) -> Iterator[Diagnosis]:
-    """Yield exceptions that one of several readings excuses, by the clauses that are read so."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for name, clauses in excused.items():
-        groups.setdefault(clauses, []).append(name)
-    for clauses, ids in groups.items():
-        words = f"an exception that one of the readings of {listed(clauses)} allows"
-        yield told_apart("reading", words, ids, raised=True)
-
-
-def _never_answered(
-    sources: Sequence[Source], lost: Mapping[str, Mapping[str, Lost]]
-) -> list[Sample]:
+def _never_answered(sources: Sequence[Source], lost: _ById) -> list[Sample]:
     return [
-        Sample(vector, None, failed=True, lost=ways[vector.case.id])
+        Sample(vector, None, failed=True, lost=_LOST[results[vector.case.id].verdict])
         for source in sources
-        if (ways := lost.get(source.operator))
-        for vector in _read(source, ways)
+        if (results := lost.get(source.operator))
+        for vector in _read(source, results)
     ]
 
 
@@ -451,7 +435,7 @@ def _failures(
 
 def _conforming(
     sources: Sequence[Source],
-    right: Mapping[str, Mapping[str, Result]],
+    right: _ById,
     failed: Collection[str],
     in_two_ways: Mapping[str, Collection[str]],
 ) -> list[Vector]:
@@ -497,10 +481,7 @@ def reproduced(report: Report, vectors: Vectors, causes: Iterable[str]) -> dict[
     A word is one that `cause_named` takes. What cannot be compared is not there: an output
     that the report did not keep, and an answer that was no array.
     """
-    failing: dict[str, dict[str, Result]] = {}
-    for result in report.results:
-        if result.verdict in report.failing and result.is_answered:
-            failing.setdefault(result.operator, {})[result.id] = result
+    failing = _by_id(r for r in report.results if r.verdict in report.failing and r.is_answered)
     readings = _readings(report.readings)
     named = {cause: cause_named(cause) for cause in causes}
     found: dict[str, list[str]] = {}
@@ -511,52 +492,45 @@ def reproduced(report: Report, vectors: Vectors, causes: Iterable[str]) -> dict[
     return found
 
 
-def _unasked(runner: Runner | None) -> str:
-    """Return why a backend cannot be asked about held-out cases; "" if it can."""
-    if runner is None:
-        return "the backend was not asked about held-out cases"
-    if isinstance(runner, StoredResults):
-        return "stored results cannot be asked about held-out cases"
-    return ""
+_ById = Mapping[str, Mapping[str, Result]]
+"""Results by operator and id."""
 
 
-def _sorted(
-    report: Report,
-) -> tuple[
-    dict[str, dict[str, Result]],
-    dict[str, dict[str, Lost]],
-    dict[str, dict[str, Result]],
-    list[str],
-    int,
-]:
-    """Return what failed, what was lost and what conforms, and the operators that never returned.
+def _by_id(results: Iterable[Result]) -> _ById:
+    by_operator = grouped(results, lambda result: result.operator)
+    return {name: {each.id: each for each in alike} for name, alike in by_operator.items()}
 
-    All by operator; of those that never returned, nothing failed or was lost. Then how many other
-    failures there are with no output to look at: no room, too large, no array.
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """What failed, what was lost and what conforms, and the operators that never returned.
+
+    Of those that never returned, nothing failed or was lost. `not_kept` is how many other failures
+    there are with no output to look at: no room, too large, no array.
     """
-    failing: dict[str, dict[str, Result]] = {}
-    lost: dict[str, dict[str, Lost]] = {}
-    right: dict[str, dict[str, Result]] = {}
-    returned: set[str] = set()
-    not_kept = 0
-    for result in report.results:
-        if result.returned:
-            returned.add(result.operator)
-        if result.expected or is_varied(result):
-            continue
-        fails = result.verdict in report.failing
-        if fails and result.is_answered:
-            failing.setdefault(result.operator, {})[result.id] = result
-        elif result.verdict in _LOST:
-            lost.setdefault(result.operator, {})[result.id] = _LOST[result.verdict]
-        elif fails:
-            not_kept += result.verdict in RETURNED
-        elif result.verdict == "conforms" and (result.returned or "invalid" in result.tags):
-            right.setdefault(result.operator, {})[result.id] = result
-    silent = sorted(failing.keys() - returned)
-    failing = {name: failing[name] for name in failing.keys() & returned}
-    lost = {name: lost[name] for name in lost.keys() & returned}
-    return failing, lost, right, silent, not_kept
+
+    failing: _ById
+    lost: _ById
+    right: _ById
+    silent: Sequence[str]
+    not_kept: int
+
+    @classmethod
+    def of(cls, report: Report) -> _Results:
+        """Sort the results of a report, but for those that are expected, or of varied calls."""
+        returned = {each.operator for each in report.results if each.returned}
+        plain = [each for each in report.results if not (each.expected or is_varied(each))]
+        failed = [each for each in plain if each.verdict in report.failing]
+        answered = [each for each in failed if each.is_answered]
+        lost = (r for r in plain if r.verdict in _LOST and r.operator in returned)
+        right = (each for each in plain if each.verdict == "conforms")
+        return cls(
+            _by_id(each for each in answered if each.operator in returned),
+            _by_id(lost),
+            _by_id(each for each in right if each.returned or "invalid" in each.tags),
+            sorted({each.operator for each in answered} - returned),
+            sum(each.verdict in RETURNED and not each.is_answered for each in failed),
+        )
 
 
 def _read(source: Source, ids: Iterable[str]) -> list[Vector]:
@@ -568,7 +542,6 @@ def _read(source: Source, ids: Iterable[str]) -> list[Vector]:
 
 
 def _answer(vector: Vector, result: Result) -> Answer:
-    """Return what a backend returned or raised."""
     if result.output is None:
         return Answer(RAISED, why=result.why)
     return answer_to(vector, outputs_of(result.output))

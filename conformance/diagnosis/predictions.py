@@ -13,11 +13,11 @@ from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim, Substitute
 from conformance.diagnosis.conditions import any_holds, holding
 from conformance.diagnosis.elements import Layout, layout_of
-from conformance.diagnosis.reproduce import Observation, Reproductions, equal_numbers
+from conformance.diagnosis.reproduce import Observation, Reproductions
 from conformance.diagnosis.sample import OF_ELEMENTS, Bools, Sample
 from conformance.faults.baseline import Raised
 from conformance.faults.fault import Fault, Together
-from conformance.reference.rounding import Doubles, widen
+from conformance.reference.rounding import Doubles, equal_numbers, widen
 from conformance.vector import Case, Combination, Vector
 
 _SHARE: Mapping[bool, float] = {True: 1 / 2, False: 1 / 8}
@@ -50,7 +50,9 @@ class Predictions:
         if claim.is_of_elements:
             shown = self.shown(claim, vector)
             return shown is not None and bool(shown.any())
-        return self.applies(claim, vector) and self._shows(claim.faults, vector)
+        if not self.applies(claim, vector):
+            return False
+        return not claim.faults or self.reproductions.show(claim.faults, self.unanswered(vector))
 
     def changes(self, claim: Claim, case: Case) -> bool:
         """Say whether faults of a claim change the answer to a case under the first readings.
@@ -150,7 +152,7 @@ class Predictions:
         what = claim.substitute
         if marked is None or what is None or what.instead is None or not marked.any():
             return marked
-        differs = what.instead.shows(vector, self.readings(vector), told=told)
+        differs = what.instead.shows(self.layout(vector), told=told)
         return marked if differs is None else marked & differs
 
     def may_hide(self, claim: Claim, vector: Vector) -> bool:
@@ -242,11 +244,28 @@ class Predictions:
 
         It may differ by rounding, but by less than from what is right, if that is `telling`.
         """
-        return self.reproductions.reproduce(faults, self.observation(sample), telling=telling)
+        observed = self.observation(sample)
+        return any(
+            self.reproductions.match(faults, each, telling=telling)
+            for each in (observed, observed.doubted)
+        )
 
     def reproduces_in_part(self, faults: Together, sample: Sample) -> bool:
-        """Say whether it would answer so in all elements that the faults make wrong."""
-        return self.reproductions.reproduce_in_part(faults, self.observation(sample))
+        """Say whether it would answer so in nearly all that the faults make wrong."""
+        if not sample.outputs:
+            return False
+        for answer, baseline in self.reproductions.answers(faults, self.observation(sample)):
+            right = baseline.pooled
+            if isinstance(answer, Raised) or right is None:
+                continue
+            first = (answer[0], right.outputs[0], sample.outputs[0])
+            if len({(array.dtype, array.shape) for array in first}) == 1:
+                wrong, expected, returned = map(widen, first)
+                differs = ~equal_numbers(wrong, expected)
+                alike = equal_numbers(wrong, returned)[differs]
+                if alike.size and alike.mean() >= limits.NEARLY_ALL:
+                    return True
+        return False
 
     def reproduces_with(
         self, faults: Together, others: Sequence[Fault], sample: Sample
@@ -302,10 +321,6 @@ class Predictions:
         if id(vector) not in self._unanswered:
             self._unanswered[id(vector)] = Observation(vector, None, self.readings(vector))
         return self._unanswered[id(vector)]
-
-    def _shows(self, faults: Together, vector: Vector) -> bool:
-        """Say whether a backend that has faults, and no others, fails a vector."""
-        return not faults or self.reproductions.show(faults, self.unanswered(vector))
 
 
 def differ(one: Doubles, other: Doubles) -> Bools:

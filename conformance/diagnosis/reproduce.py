@@ -6,7 +6,6 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property, lru_cache
-from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -28,13 +27,12 @@ from conformance.faults.baseline import (
 from conformance.faults.fault import Together
 from conformance.judging.judge import accepts
 from conformance.operators import Clause, disputed_of, operator_named
+from conformance.operators.geometric_readings import combinations
 from conformance.operators.operator import Operator
 from conformance.operators.reduction import lowest
 from conformance.reference.bound import wider_format
-from conformance.reference.rounding import widen
+from conformance.reference.rounding import Doubles, equal_numbers, widen
 from conformance.vector import UNDEFINED, Array, Case, Combination, Outputs, Vector
-
-Doubles = npt.NDArray[np.float64]
 
 
 class Match(IntEnum):
@@ -131,7 +129,9 @@ class Observation:
         """
         if got.shape != answer.shape:
             return False
-        defined, is_new = ~self.undefined(output, got.shape), self._is_new(output, got.shape)
+        shapes = {outcome.outputs[output].values.shape for outcome in self.vector.values}
+        is_new = bool(shapes) and got.shape not in shapes
+        defined = ~self.undefined(output, got.shape)
         if name_of(got.dtype) not in FLOATS:
             if is_new:  # windows that hold no cell have no maximum, and no index
                 defined &= answer != (-1 if output else lowest(answer.dtype))
@@ -140,11 +140,6 @@ class Observation:
         equal = equal_numbers(predicted, returned) | ~defined
         counted = _is_defined(predicted, self.vector.case) & defined
         return bool(equal.all() or ((is_new or counted.any()) and equal[counted].all()))
-
-    def _is_new(self, output: int, shape: tuple[int, ...]) -> bool:
-        """Say whether an output has a shape that it has under no reading."""
-        shapes = (outcome.outputs[output].values.shape for outcome in self.vector.values)
-        return bool(self.vector.values) and shape not in shapes
 
     def undefined(self, output: int, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
         """Mark the elements of an output that the document leaves undefined under some reading."""
@@ -155,14 +150,13 @@ class Observation:
                 mask |= (expected.addends == UNDEFINED).reshape(shape)
         return mask
 
+    def _structural(self) -> list[Clause]:
+        return [clause for clause in disputed_of(self.operator) if clause.replaces_steps]
+
     def _possible(self) -> list[Combination]:
-        left = [
-            clause
-            for clause in self._structural()
-            if clause.name in self.vector.clauses and clause.name not in self.readings
-        ]
-        choices = product(*([(c.name, r.name) for r in c.readings] for c in left))
-        return [{**self.readings, **dict(choice)} for choice in islice(choices, limits.READINGS)]
+        unknown = self.vector.clauses.keys() - self.readings.keys()
+        left = [clause for clause in self._structural() if clause.name in unknown]
+        return [{**self.readings, **each} for each in combinations(left)[: limits.READINGS]]
 
     def _doubtful(self) -> list[Combination]:
         """Return what is followed, nothing, each other reading, and what is possible besides."""
@@ -172,19 +166,11 @@ class Observation:
             for reading in clause.readings
             if reading.name != self.readings.get(clause.name, clause.default)
         )
-        combinations: list[Combination] = []
+        doubtful: list[Combination] = []
         for each in (self.readings, {}, *others, *self._possible()):
-            if each not in combinations:
-                combinations.append(each)
-        return combinations
-
-    def _structural(self) -> list[Clause]:
-        """Return the disputed clauses of the operator whose readings replace steps."""
-        return [
-            clause
-            for clause in disputed_of(self.operator)
-            if any(reading.replaces for reading in clause.readings)
-        ]
+            if each not in doubtful:
+                doubtful.append(each)
+        return doubtful
 
 
 class Reproductions:
@@ -234,37 +220,6 @@ class Reproductions:
         if faults not in observation.changed:
             self.answers(faults, observation)
         return observation.changed[faults]
-
-    def reproduce(
-        self, faults: Together, observation: Observation, *, telling: bool = True
-    ) -> bool:
-        """Say whether faults reproduce what was returned, under the readings followed or others.
-
-        What rounding may make of either counts too where it need not be `telling`.
-        """
-        return any(
-            self.match(faults, each, telling=telling) for each in (observation, observation.doubted)
-        )
-
-    def reproduce_in_part(self, faults: Together, observation: Observation) -> bool:
-        """Say whether faults reproduce nearly all that they make wrong, though more is wrong."""
-        got = observation.outputs
-        if not got:
-            return False
-        for answer, baseline in self.answers(faults, observation):
-            right = baseline.pooled
-            if isinstance(answer, Raised) or right is None:
-                continue
-            first = (answer[0], right.outputs[0], got[0])
-            if len({(array.dtype, array.shape) for array in first}) == 1:
-                wrong, expected, returned = map(widen, first)
-                differs = ~equal_numbers(wrong, expected)
-                if (
-                    differs.any()
-                    and equal_numbers(wrong, returned)[differs].mean() >= limits.NEARLY_ALL
-                ):
-                    return True
-        return False
 
     def match(self, faults: Together, observation: Observation, *, telling: bool = True) -> Match:
         """Say how well faults reproduce what the backend returned for a vector.
@@ -367,11 +322,6 @@ def _match(observation: Observation, answer: Answer, baseline: Baseline, *, tell
     return Match.CLOSE if None not in rounding and tells else Match.NO
 
 
-def equal_numbers(one: Array, other: Array) -> npt.NDArray[np.bool_]:
-    """Say where numbers are equal, or both NaN."""
-    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
-
-
 def _rounding(
     observation: Observation, right: Pooled, k: int, got: Array, answer: Array
 ) -> bool | None:
@@ -405,9 +355,7 @@ def _rounding(
         # Of many elements, that they are all nearer to what is predicted is no chance.
         many = np.isfinite(off) & (off > 0) & counted
         misses = np.abs(predicted - returned)[many].sum()
-        nearer = (
-            many.sum() >= limits.MANY_ELEMENTS and off[many].sum() >= limits.STANDS_OUT * misses
-        )
+        nearer = many.sum() >= limits.TELLING and off[many].sum() >= limits.STANDS_OUT * misses
     return bool(far.any() or nearer)
 
 
@@ -423,12 +371,12 @@ def _share(answer: Answer, observation: Observation) -> float:
 def _share_of_output(answer: Array, got: Array) -> float:
     if got.shape != answer.shape:
         return 0.0
-    if name_of(got.dtype) not in FLOATS or got.dtype != answer.dtype:
-        return 0.01 + float((got == answer).mean()) if got.size else 0.01
-    predicted, returned = widen(answer), widen(got)
-    with np.errstate(invalid="ignore", over="ignore"):
-        near = np.abs(predicted - returned) <= 2.0**-6 * np.abs(returned)
-    same = near | equal_numbers(predicted, returned)
+    same = got == answer
+    if name_of(got.dtype) in FLOATS and got.dtype == answer.dtype:
+        predicted, returned = widen(answer), widen(got)
+        with np.errstate(invalid="ignore", over="ignore"):
+            near = np.abs(predicted - returned) <= 2.0**-6 * np.abs(returned)
+        same = near | equal_numbers(predicted, returned)
     # A right shape is worth something by itself.
     return 0.01 + float(same.mean()) if got.size else 0.01
 

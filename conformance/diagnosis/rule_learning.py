@@ -31,18 +31,11 @@ from conformance.diagnosis.conditions import (
     case_at,
     place_words,
 )
-from conformance.diagnosis.elements import (
-    ALL_AXES,
-    GROUPS,
-    KINDS,
-    Bools,
-    Doubles,
-    Layout,
-    features_of,
-)
+from conformance.diagnosis.elements import ALL_AXES, GROUPS, KINDS, Layout, features_of
 from conformance.diagnosis.predictions import Predictions
-from conformance.diagnosis.sample import OF_ELEMENTS, Manner, Sample
+from conformance.diagnosis.sample import OF_ELEMENTS, Bools, Manner, Sample
 from conformance.diagnosis.substitutes import Instead, instead_of
+from conformance.reference.rounding import Doubles
 from conformance.vector import Case
 
 Ints = npt.NDArray[np.int64]
@@ -116,7 +109,6 @@ def learned(
 
 
 def _rules(what: Substitute, table: _Table) -> list[Rule]:
-    """Return the rules that fit a table, the shortest first."""
     found: list[tuple[float, Places]] = [
         (bits, (place,)) for bits, place in _conjunctions(table, table.wrong)
     ]
@@ -161,99 +153,98 @@ def _rules_of_elements(
     again.
     """
     samples = [s.of_further for s in given] if what.manner == "outputs" else given
-    layouts = [predictions.layout(sample.vector) for sample in samples]
+    layouts = ((sample, predictions.layout(sample.vector)) for sample in samples)
     comparable = [
         (sample, layout)
-        for sample, layout in zip(samples, layouts, strict=True)
+        for sample, layout in layouts
         if sample.wrong is not None
         and sample.wrong.size > 0
         and sample.wrong.shape == layout.shape
         and (sample.wrong.any() or (not sample.failed and layout.tells))
     ]
-    if not any(sample.failed for sample, _ in comparable):
+    samples = [sample for sample, _ in comparable]
+    if not any(sample.failed for sample in samples):
         return []
-    most = int(np.clip(limits.ROWS // len(comparable), limits.FEWEST_ROWS, limits.MOST_ROWS))
+    most = int(np.clip(limits.ROWS // len(samples), limits.FEWEST_ROWS, limits.MOST_ROWS))
     instead = None
     if others is not None:
-        failed = [sample for sample, _ in comparable]
-        instead = instead_of(failed, readings=predictions.readings(failed[0].vector), others=others)
-    telling = [_telling(sample, instead, predictions) for sample, _ in comparable]
-    chosen = [
-        _chosen(sample, tells, most, rng)
-        for (sample, _), tells in zip(comparable, telling, strict=True)
-    ]
+        readings = predictions.readings(samples[0].vector)
+        instead = instead_of(samples, readings=readings, others=others)
+    compared = [_Compared.of(sample, layout, instead) for sample, layout in comparable]
+    chosen = [each.chosen(most, rng) for each in compared]
     rules: list[Rule] = []
     for _ in range(limits.TABLES):
-        table = _Table.of_elements(comparable, chosen)
+        table = _Table.of_elements(compared, chosen)
         if not table.wrong.any():  # they are wrong where the first output is undefined
             return []
         rules = _rules(what, table)
-        missed = [
-            _missed(sample, tells, rules, predictions)
-            for (sample, _), tells in zip(comparable, telling, strict=True)
-        ]
+        missed = [each.missed(rules, predictions) for each in compared]
         if not any(part.size for part in missed):
             break
         chosen = [np.union1d(a, b) for a, b in zip(chosen, missed, strict=True)]
     judged = []
     for rule in rules:
         claim = replace(rule.claim, what=replace(what, instead=instead))
-        some = _some(claim, comparable, predictions)
+        some = _some(claim, compared, predictions)
         claim = replace(claim, what=replace(what, instead=instead, some=some))
-        refuted = sum(not predictions.predicts(claim, sample) for sample, _ in comparable)
+        refuted = sum(not predictions.predicts(claim, sample) for sample in samples)
         judged.append(replace(rule, claim=claim, bits=rule.bits + limits.SAMPLE_BITS * refuted))
     judged.sort(key=lambda rule: rule.bits)
     return [rule for rule in judged if rule.bits <= judged[0].bits + limits.ALIKE_BITS]
 
 
-def _some(
-    claim: Claim, comparable: Sequence[tuple[Sample, Layout]], predictions: Predictions
-) -> bool:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Compared:
+    """A sample of which elements are compared: `tells` marks those that are wrong, or would be."""
+
+    sample: Sample
+    layout: Layout
+    wrong: Bools
+    tells: Bools
+
+    @classmethod
+    def of(cls, sample: Sample, layout: Layout, instead: Instead | None) -> _Compared:
+        """Mark the defined elements that are wrong, or that would show what comes instead."""
+        assert sample.wrong is not None
+        tells = np.ones_like(sample.wrong) if sample.defined is None else sample.defined
+        differs = None if instead is None else instead.shows(layout)
+        tells = tells if differs is None else tells & (sample.wrong | differs)
+        return cls(sample, layout, sample.wrong, tells)
+
+    def chosen(self, most: int, rng: np.random.Generator) -> Ints:
+        """Return some elements by flat index that tell: at edges between wrong and right, any."""
+        wrong = self.wrong.ravel()
+        places = np.flatnonzero(self.tells)
+        if places.size <= most:
+            return places
+        steps = np.flatnonzero(np.diff(wrong[places]))
+        ends = [places[[0, -1]]]
+        for kind in (np.union1d(steps, steps + 1), np.flatnonzero(wrong[places])):
+            if kind.size:
+                ends += [places[kind[[0, -1]]], places[rng.choice(kind, min(kind.size, most // 3))]]
+        return np.unique(np.concatenate([*ends, rng.choice(places, most // 3)]))
+
+    def missed(self, rules: Sequence[Rule], predictions: Predictions) -> Ints:
+        """Return a few wrong elements that rules leave out, and right ones where most are not."""
+        missed: list[Ints] = [np.zeros(0, np.int64)]
+        for rule in rules:
+            marked = predictions.marked(rule.claim, self.sample.vector)
+            if marked is not None:
+                missed.append(np.flatnonzero(self.wrong & ~marked)[:2])
+                if not self.sample.failed:
+                    missed.append(np.flatnonzero(marked & self.tells)[:2])
+        return np.unique(np.concatenate(missed))
+
+
+def _some(claim: Claim, compared: Sequence[_Compared], predictions: Predictions) -> bool:
     """Say whether a share of what may be wrong is right in samples that failed."""
     hits = total = 0
-    for sample, _ in comparable:
-        marked = predictions.shown(claim, sample.vector) if sample.failed else None
-        if marked is not None and sample.wrong is not None:
-            hits += int((sample.wrong & marked).sum())
+    for each in (each for each in compared if each.sample.failed):
+        marked = predictions.shown(claim, each.sample.vector)
+        if marked is not None:
+            hits += int((each.wrong & marked).sum())
             total += int(marked.sum())
     return hits < limits.NEARLY_ALL * total
-
-
-def _telling(sample: Sample, instead: Instead | None, predictions: Predictions) -> Bools:
-    """Mark the defined elements of a sample that are wrong, or that would show what is."""
-    assert sample.wrong is not None
-    marked = np.ones_like(sample.wrong) if sample.defined is None else sample.defined
-    readings = predictions.readings(sample.vector)
-    differs = None if instead is None else instead.shows(sample.vector, readings)
-    return marked if differs is None else marked & (sample.wrong | differs)
-
-
-def _chosen(sample: Sample, tells: Bools, most: int, rng: np.random.Generator) -> Ints:
-    """Return some elements by flat index that tell: at edges between wrong and right, and any."""
-    assert sample.wrong is not None
-    wrong = sample.wrong.ravel()
-    places = np.flatnonzero(tells)
-    if places.size <= most:
-        return places
-    steps = np.flatnonzero(np.diff(wrong[places]))
-    ends = [places[[0, -1]]]
-    for kind in (np.union1d(steps, steps + 1), np.flatnonzero(wrong[places])):
-        if kind.size:
-            ends += [places[kind[[0, -1]]], places[rng.choice(kind, min(kind.size, most // 3))]]
-    return np.unique(np.concatenate([*ends, rng.choice(places, most // 3)]))
-
-
-def _missed(sample: Sample, tells: Bools, rules: Sequence[Rule], predictions: Predictions) -> Ints:
-    """Return a few wrong elements that rules leave out, and right ones where all but some are."""
-    assert sample.wrong is not None
-    missed: list[Ints] = []
-    for rule in rules:
-        marked = predictions.marked(rule.claim, sample.vector)
-        if marked is not None:
-            missed.append(np.flatnonzero(sample.wrong & ~marked)[:2])
-            if not sample.failed:
-                missed.append(np.flatnonzero(marked & tells)[:2])
-    return np.unique(np.concatenate(missed)) if missed else np.zeros(0, np.int64)
 
 
 class _Table:
@@ -276,18 +267,13 @@ class _Table:
                 self.weights[kind] = np.minimum(1.0, most / np.maximum(1, counts[owner[kind]]))
 
     @staticmethod
-    def of_elements(comparable: Sequence[tuple[Sample, Layout]], chosen: Sequence[Ints]) -> _Table:
+    def of_elements(compared: Sequence[_Compared], chosen: Sequence[Ints]) -> _Table:
         """Return a row for each chosen element."""
-        layouts = [layout for _, layout in comparable]
+        parts = [*zip(compared, chosen, strict=True)]
         owner = np.repeat(np.arange(len(chosen)), [part.size for part in chosen])
-        wrong = np.concatenate(
-            [s.wrong.ravel()[part] for (s, _), part in zip(comparable, chosen, strict=True)]  # type: ignore[union-attr]
-        )
-        index = [
-            np.unravel_index(part, layout.shape)
-            for part, layout in zip(chosen, layouts, strict=True)
-        ]
-        return _Table(layouts, owner, wrong, index)
+        wrong = np.concatenate([each.wrong.ravel()[part] for each, part in parts])
+        index = [np.unravel_index(part, each.layout.shape) for each, part in parts]
+        return _Table([each.layout for each in compared], owner, wrong, index)
 
     @staticmethod
     def of_cases(layouts: Sequence[Layout], failed: Sequence[bool]) -> _Table:
@@ -374,7 +360,7 @@ def _unions(table: _Table, most: float) -> Iterator[tuple[float, Places]]:
 
     splits = _splits(table)
     rough = [(pairs(part, rough=True)[0][0], number) for number, part in enumerate(splits)]
-    for bits, number in sorted(rough)[: limits.SPLITS_TRIED]:
+    for bits, number in sorted(rough)[: limits.TRIED]:
         if bits < most:
             yield from (pair for pair in pairs(splits[number], rough=False) if pair[0] < most)
 
@@ -597,7 +583,6 @@ def _cycles(feature: Feature, values: Ints) -> Iterator[Condition]:
 
 
 def _edges(table: _Table, places: Iterable[Conjunction]) -> tuple[Edge, ...]:
-    """Return the edge of each threshold of a rule."""
     edges = []
     for place in places:
         for condition in place:

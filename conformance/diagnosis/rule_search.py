@@ -43,7 +43,7 @@ class RuleSearch:
             else []
         )
         best: Trial | None = None
-        for _ in range(limits.RULE_ROUNDS):
+        for _ in range(limits.ROUNDS):
             if self._laboratory.is_over or not known:
                 break
             share = self._laboratory.share(limits.STEPS_OF_A_CAUSE)
@@ -57,7 +57,7 @@ class RuleSearch:
             known += asked
             if any(not self._predictions.predicts(rules[0].claim, sample) for sample in asked):
                 rules = self._learned(known, kind.manner, others)
-            for rule in rules[: limits.RULES_TRIED]:
+            for rule in rules[: limits.TRIED]:
                 trial = self._tried_and_widened(rule.claim, known, left, share)
                 if trial.is_confirmed:
                     if best is None or len(trial.strays) < len(best.strays):
@@ -211,7 +211,7 @@ class RuleSearch:
     def _bisected(self, rules: Sequence[Rule], left: Sequence[Sample]) -> list[Sample]:
         """Return samples that narrow down where the thresholds of rules lie."""
         samples: list[Sample] = []
-        for rule in rules[: limits.RULES_TRIED]:
+        for rule in rules[: limits.TRIED]:
             shown = [s.vector.case for s in left if self._predictions.predicts(rule.claim, s)]
             if shown:
                 base = min(shown, key=lambda case: case.data.size)

@@ -89,7 +89,6 @@ class FailureKind:
     raised: str | None = None
 
     def __contains__(self, sample: Sample) -> bool:
-        """Say whether a sample failed so."""
         return sample.failed_in(self.manner) and self.raised in {None, sample.raised}
 
     def alone(self, samples: Iterable[Sample]) -> list[Sample]:

@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 
-from conformance.budget import Share
+from conformance.budget import Budget
 from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import Claim, planted
 from conformance.diagnosis.features import apart, features, spread, weight
-from conformance.diagnosis.reproduce import Match, Observation, Reproductions
+from conformance.diagnosis.predictions import Predictions
+from conformance.diagnosis.reproduce import Match, Observation
+from conformance.diagnosis.sample import Sample
 from conformance.faults.fault import Fault, Together
 from conformance.progress import Progress
 from conformance.vector import Vector
@@ -74,30 +76,34 @@ class Fit:
 
 
 class Search:
-    """One search; `run` it once. When its `share` of a budget is spent, it looks for no more."""
+    """One search; `run` it once. When it has taken its `steps`, it looks for no more.
+
+    No clock takes away what recorded answers tell.
+    """
 
     def __init__(
         self,
-        mismatches: Sequence[Observation],
-        conforming: Sequence[Observation],
+        mismatches: Sequence[Sample],
+        conforming: Iterable[Vector],
         candidates: Candidates,
+        predictions: Predictions,
+        steps: float,
         *,
-        reproductions: Reproductions,
-        share: Share,
         progress: Progress | None = None,
     ) -> None:
-        self.features = [features(observation.vector) for observation in mismatches]
-        self.others = [features(observation.vector) for observation in conforming]
-        self._mismatches = list(mismatches)
-        self._as_followed = mismatches
-        self._conforming = conforming
+        self._observed = predictions.observation
+        self._as_followed = [*map(self._observed, mismatches)]
+        self._mismatches = [*self._as_followed]
+        self._conforming = [*map(predictions.unanswered, conforming)]
+        self.features = [features(each.vector) for each in self._mismatches]
+        self.others = [features(each.vector) for each in self._conforming]
         self._candidates = candidates
         self._named = candidates.named
         self._progress = progress
-        self._share = share
-        self._reproductions = reproductions.counted_in(share.budget)
+        self._share = Budget().share(steps)
+        self._reproductions = predictions.reproductions.counted_in(self._share.budget)
         # What tells causes apart may lie in few mismatches: more are looked at than searched.
-        self._scored = _numbers([each.vector for each in mismatches], limits.SCORED)
+        self._scored = _numbers([each.vector for each in mismatches], limits.WEIGHED)
         self._doubtful: dict[Together, Fit] = {}
         self._pair_searches = limits.PAIR_SEARCHES
         self._in_vain = limits.IN_VAIN
@@ -107,7 +113,9 @@ class Search:
         causes: list[Fit] = []
         left = list(range(len(self._mismatches)))
         for most in limits.SAMPLED:
-            self._tick(len(left))
+            if self._progress is not None:
+                count = len(self._mismatches)
+                self._progress("failures", count - len(left), count)
             sample = _numbers([self._mismatches[i].vector for i in left], most)
             fresh = [left[i] for i in sample]
             named = self._singly(causes, fresh, self._of_names)
@@ -125,11 +133,11 @@ class Search:
         """Causes against which conforming vectors speak: under a condition, they may be true."""
         return [*self._doubtful.values()][: limits.RIVALS]
 
-    def extended(self, causes: Sequence[Fit], mismatches: Sequence[Observation]) -> list[int]:
+    def extended(self, causes: Sequence[Fit], mismatches: Sequence[Sample]) -> list[int]:
         """Hold the causes found against more mismatches; return those of them left over."""
         numbers = range(len(self._mismatches), len(self._mismatches) + len(mismatches))
-        self._mismatches += mismatches
-        self.features += [features(observation.vector) for observation in mismatches]
+        self._mismatches += map(self._observed, mismatches)
+        self.features += [features(sample.vector) for sample in mismatches]
         for cause in causes:
             cause.explained |= self.explained(cause.faults, numbers)
         return self._in_doubt(causes, numbers)
@@ -183,7 +191,7 @@ class Search:
                 fruitless.append(left[0])
                 left.append(left.pop(0))
                 in_vain = sum(map(self._is_answered, fruitless))
-                if in_vain >= limits.UNEXPLAINED or len(fruitless) >= len(left):
+                if in_vain >= limits.IN_VAIN or len(fruitless) >= len(left):
                     break
             else:
                 fruitless.clear()
@@ -213,7 +221,6 @@ class Search:
         return is_shared or self._is_enough(cause, left)
 
     def _named_for(self, observation: Observation) -> Iterator[Together]:
-        """Yield those with names that an operator may have."""
         return ((fault,) for fault in self._named if fault.concerns(observation.operator))
 
     def _of_one(self, mismatch: int, left: Sequence[int]) -> Fit | None:
@@ -254,7 +261,7 @@ class Search:
         answered = filter(self._is_answered, left)
         light = [i for i in answered if weight(self._mismatches[i].vector) <= limits.LIGHT]
         for i in light:
-            if not self._pair_searches or self._share.is_spent or _is_explained(i, causes):
+            if not self._pair_searches or self._share.is_spent or not _left([i], causes):
                 continue
             self._pair_searches -= 1
             # What would explain it alone was found wanting.
@@ -341,9 +348,7 @@ class Search:
     def _doubt(self, causes: Sequence[Fit]) -> None:
         """Remember what explains most of what was to be, where too much speaks against it."""
         likeliest = max(causes, key=lambda cause: len(cause.explained), default=None)
-        if likeliest is not None and limits.DOUBTFUL * len(likeliest.explained) >= len(
-            self._scored
-        ):
+        if likeliest is not None and limits.ONE_IN * len(likeliest.explained) >= len(self._scored):
             self._doubtful.setdefault(likeliest.faults, likeliest)
 
     def _broken_by(self, faults: Together, count: int) -> frozenset[int]:
@@ -414,10 +419,6 @@ class Search:
     def _is_answered(self, mismatch: int) -> bool:
         return self._as_followed[mismatch].outputs is not None
 
-    def _tick(self, left: int) -> None:
-        if self._progress is not None:
-            self._progress("failures", len(self._mismatches) - left, len(self._mismatches))
-
 
 def _numbers(vectors: Sequence[Vector], most: int) -> list[int]:
     """Return the numbers of vectors of as many kinds as possible."""
@@ -443,7 +444,3 @@ def _is_part(fit: Fit, of: Fit) -> bool:
 def _left(mismatches: Iterable[int], causes: Iterable[Fit]) -> list[int]:
     explained = {i for cause in causes for i in cause.explained}
     return [i for i in mismatches if i not in explained]
-
-
-def _is_explained(mismatch: int, causes: Iterable[Fit]) -> bool:
-    return any(mismatch in cause.explained for cause in causes)

@@ -20,11 +20,19 @@ from conformance.backends.runner import Stopped
 from conformance.batch import Batch, batch_of
 from conformance.budget import Budget, Share, Spent
 from conformance.diagnosis import limits
-from conformance.diagnosis.call_pairs import differences, instead, mixed, with_other_data
+from conformance.diagnosis.calls import (
+    by_number,
+    depends_on,
+    described,
+    described_calls,
+    differences,
+    instead,
+    mixed,
+    with_other_data,
+)
 from conformance.diagnosis.features import spread, thinned
 from conformance.diagnosis.run_history import Part, RunHistory, history_of
 from conformance.diagnosis.shrinking import shrinking
-from conformance.diagnosis.state_words import by_number, depends_on, described, described_calls
 from conformance.dtypes import name_of
 from conformance.errors import UsageError
 from conformance.judging.judge import judge
@@ -217,7 +225,6 @@ class _Search:
                     break
 
     def _varied(self, positions: Sequence[int], most: int) -> list[_Target]:
-        """Return some failures of different kinds."""
         some = [*map(self._target, thinned(positions, limits.CALLS_A_BATCH))]
         return spread(some, most, lambda target: target.vector)
 
@@ -232,7 +239,7 @@ class _Search:
 
         with self._starts.copy() as copy:
             part = self._starts.share.part(self._part / 2)
-            while len(wrong) < most and (sum(wrong) < limits.WRONG_CALLS or all(wrong)):
+            while len(wrong) < most and (sum(wrong) < limits.REPEATS or all(wrong)):
                 # Few at first: a call may take long.
                 copy.answers(
                     target.batch, min(len(wrong) + 1, limits.CALLS_A_BATCH, most - len(wrong)), hear
@@ -348,7 +355,6 @@ class _Search:
         return (other if other is not None and self._shows(other, target) else alike), kept
 
     def _shows(self, earlier: Vector | None, target: _Target) -> bool:
-        """Say whether there is an earlier call, and the vector is wrong after it."""
         return earlier is not None and self._is_wrong_after(_parts([earlier]), target)
 
     # What the calls found give ---------------------------------------------------------------

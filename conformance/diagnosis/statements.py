@@ -9,14 +9,13 @@ from itertools import chain
 from typing import Any
 
 from conformance.diagnosis.claim import Claim, behaviour_of
-from conformance.diagnosis.features import condition
+from conformance.diagnosis.features import condition, grouped
 from conformance.diagnosis.named_causes import word_of
+from conformance.diagnosis.observed import OF_MANNER, traits, where_wrong
 from conformance.diagnosis.reproduce import Match
 from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.search import Fit
 from conformance.diagnosis.state import StateFinding
-from conformance.diagnosis.traits import OF_MANNER, traits
-from conformance.diagnosis.where_wrong import where_wrong
 from conformance.record.report import Diagnosis, Proof, WrongCalls, added_up, told_apart
 from conformance.record.words import how_called
 from conformance.text import listed
@@ -86,9 +85,7 @@ class Failures:
 
         Those `beside` a known cause are in cases where that shows, but with other values.
         """
-        alike: dict[tuple[str, bool], list[int]] = {}
-        for i in left:
-            alike.setdefault((str(self.samples[i].as_failed.manner), i in beside), []).append(i)
+        alike = grouped(left, lambda i: (self.samples[i].as_failed.manner, i in beside))
         parts = [part for some in alike.values() for part in self._apart(some)]
         parts.sort(key=len, reverse=True)
         return [self._unknown(part, beside=part[0] in beside) for part in parts]
@@ -216,10 +213,8 @@ def united(parts: Sequence[Sequence[Diagnosis]], *, failures: int = 0) -> list[D
     left_out = [part[0].sample_of - part[0].total for part in failing if part and part[0].sample_of]
     failures = max(failures, total + sum(left_out))
     sample_of = failures if failures > total else 0
-    same: dict[tuple[object, ...], list[Diagnosis]] = {}
-    for diagnosis in chain(*parts):
-        same.setdefault(_identity(diagnosis), []).append(diagnosis)
-    joined = [_united(alike, total, sample_of) for alike in same.values()]
+    same = grouped(chain(*parts), _identity).values()
+    joined = [_united(alike, total, sample_of) for alike in same]
     return by_failures(joined)
 
 

@@ -12,12 +12,11 @@ from math import inf
 import numpy as np
 
 from conformance.diagnosis import limits
-from conformance.diagnosis.elements import Bools, Doubles, Layout, layout_of
-from conformance.diagnosis.reproduce import equal_numbers
-from conformance.diagnosis.sample import Sample
+from conformance.diagnosis.elements import Layout, layout_of
+from conformance.diagnosis.sample import Bools, Sample
 from conformance.dtypes import FLOATS, float_format, name_of
-from conformance.reference.rounding import narrow, widen
-from conformance.vector import Array, Vector
+from conformance.reference.rounding import Doubles, equal_numbers, narrow, widen
+from conformance.vector import Array
 
 Values = Callable[[Layout], Doubles | None]
 """Returns values for all elements of an output, NaN where it says nothing; None: of none."""
@@ -58,14 +57,11 @@ class Instead:
         told = sample.wrong & self._told(values)
         return int((told & _same(got, values, right, layout)).sum()), int(told.sum())
 
-    def shows(
-        self, vector: Vector, readings: Mapping[str, str], *, told: bool = False
-    ) -> Bools | None:
+    def shows(self, layout: Layout, *, told: bool = False) -> Bools | None:
         """Mark the elements whose right value is another; None where it says nothing of any.
 
         Those are marked, too, of which it says nothing, unless only what is `told` is asked for.
         """
-        layout = layout_of(vector, readings)
         values = None if layout.expected is None else self.values(layout)
         if values is None:
             return None
@@ -100,16 +96,15 @@ def instead_of(
         for sample in samples
         if sample.wrong is not None and sample.wrong.any()
     ]
-    if (
-        sum(int(sample.wrong.sum()) for sample, _ in pairs if sample.wrong is not None)
-        < limits.FEWEST_WRONG
-    ):
+    wrong = sum(int(sample.wrong.sum()) for sample, _ in pairs if sample.wrong is not None)
+    if wrong < limits.FEWEST_ALIKE:
         return None
     candidates = chain(_constants(pairs), others)
-    fitting = [*islice((c for c in candidates if _fits(c, pairs)), limits.FITTING)]
+    fitting = [*islice((c for c in candidates if _fits(c, pairs, wrong)), limits.FITTING)]
 
     def changed(candidate: Instead) -> int:
-        shown = (candidate.shows(sample.vector, readings or {}) for sample in samples)
+        layouts = (layout_of(sample.vector, readings or {}) for sample in samples)
+        shown = map(candidate.shows, layouts)
         return sum(0 if marked is None else int(marked.sum()) for marked in shown)
 
     best, most = None, inf
@@ -120,15 +115,14 @@ def instead_of(
     return best
 
 
-def _fits(candidate: Instead, pairs: Sequence[tuple[Sample, Layout]]) -> bool:
+def _fits(candidate: Instead, pairs: Sequence[tuple[Sample, Layout]], wrong: int) -> bool:
     told = 0
     for sample, layout in pairs:
         alike, of = candidate.matches(sample, layout)
         if alike < of:
             return False
         told += of
-    wrong = sum(int(sample.wrong.sum()) for sample, _ in pairs if sample.wrong is not None)
-    return told >= limits.FEWEST_WRONG and 2 * told >= wrong
+    return told >= limits.FEWEST_ALIKE and 2 * told >= wrong
 
 
 def _least(layout: Layout) -> float:

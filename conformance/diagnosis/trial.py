@@ -10,6 +10,7 @@ from conformance.diagnosis.claim import Claim
 from conformance.diagnosis.predictions import Predictions
 from conformance.diagnosis.sample import Sample
 from conformance.faults.fault import Fault
+from conformance.operators.needs import is_gradient
 from conformance.vector import Vector
 
 
@@ -80,7 +81,7 @@ class Trial:
         return (
             len(self.absent) == self.asked - len(self.predicted) > 0
             and not any(sample.vector.values for sample in self.absent)
-            and limits.PER_REFUSED * len(self.absent) <= len(self.predicted)
+            and limits.PER_HIDDEN * len(self.absent) <= len(self.predicted)
         )
 
     @property
@@ -119,7 +120,7 @@ class Trial:
 
     @property
     def _for_unclear(self) -> int:
-        return limits.PER_UNCLEAR if self.claim.is_whole else limits.PER_UNCLEAR_OF_SOME
+        return limits.PER_UNCLEAR if self.claim.is_whole else limits.PER_IN_PART
 
     @property
     def _confirming(self) -> int:
@@ -133,7 +134,7 @@ class Trial:
 
         Whatever windows are more or fewer than the gradients that are given, they come.
         """
-        if not self.claim.is_of_gradients:
+        if not any(is_gradient in fault.needs for fault in self.claim.faults):
             return True
         return sum(sample.outputs is not None for sample in self.predicted) >= limits.OF_GRADIENTS
 

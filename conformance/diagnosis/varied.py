@@ -53,7 +53,8 @@ def findings_of(report: Report) -> list[Diagnosis]:
     for behaviour, names in _causes({name for r in failed for name in r.variations}, called):
         ids = tuple(result.id for result in failed if names.intersection(result.variations))
         failed = [result for result in failed if not names.intersection(result.variations)]
-        wrong = tuple(_wrong_calls(called[name]) for name in VARIATIONS if name in names)
+        varied = [called[name] for name in VARIATIONS if name in names]
+        wrong = tuple(WrongCalls(v.variation, len(v.failing), v.called) for v in varied)
         if ids:
             findings.append(told_apart("variation", behaviour, ids, calls=wrong))
     return findings
@@ -72,7 +73,3 @@ def _causes(
     for name in VARIATIONS:
         if name in left:
             yield "another way to call changes the result", frozenset({name})
-
-
-def _wrong_calls(varied: VariationReport) -> WrongCalls:
-    return WrongCalls(varied.variation, len(varied.failing), varied.called)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from conformance.dtypes import FLOATS, float_format
 from conformance.reference import mean_overflows, overflow_allowed, tolerance
-from conformance.reference.rounding import widen
+from conformance.reference.rounding import equal_numbers, widen
 from conformance.vector import Arithmetic, Array, Expected
 
 Ints = npt.NDArray[np.int64]
@@ -82,7 +82,7 @@ def closeness(got: Array, expected: Expected, axes: Ints, *, average: bool) -> C
     returned, values = widen(got), widen(expected.values)
     with np.errstate(invalid="ignore", over="ignore"):
         error = np.abs(returned - values)
-    error[(returned == values) | (np.isnan(returned) & np.isnan(values))] = 0.0
+    error[equal_numbers(returned, values)] = 0.0
     return Closeness(values, returned, error, expected, axes, average)
 
 

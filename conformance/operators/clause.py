@@ -85,6 +85,11 @@ class Clause:
         return self.readings[0].name
 
     @property
+    def replaces_steps(self) -> bool:
+        """Whether some reading replaces a step: others cannot be told from values."""
+        return any(reading.replaces for reading in self.readings)
+
+    @property
     def is_geometric(self) -> bool:
         """Whether some reading replaces a step of the geometry."""
         return any(reading.replaces.keys() & GEOMETRY for reading in self.readings)
@@ -96,14 +101,13 @@ class Clause:
         Windows, divisors and sums of a gradient are those of its forward operator. "" if there is
         none.
         """
-        is_of_both = {is_gradient, is_no_gradient}.isdisjoint(self.needs)
-        is_of_both &= any(each.replaces for each in self.readings)
+        is_of_both = {is_gradient, is_no_gradient}.isdisjoint(self.needs) and self.replaces_steps
         return self.chosen_by or (self.name if is_of_both else "")
 
     @property
     def is_of_values(self) -> bool:
         """Whether readings replace steps that compute values, and none of the geometry."""
-        return not self.is_geometric and any(reading.replaces for reading in self.readings)
+        return not self.is_geometric and self.replaces_steps
 
     def reading(self, name: str) -> Reading:
         """Return a reading by name; KeyError if there is none."""

@@ -30,6 +30,11 @@ def widen(values: Array) -> Doubles:
         return source.astype(np.float64)
 
 
+def equal_numbers(one: Array, other: Array) -> npt.NDArray[np.bool_]:
+    """Say where numbers are equal, or both NaN."""
+    return np.asarray((one == other) | (np.isnan(one) & np.isnan(other)))
+
+
 def to_float32(values: Array) -> npt.NDArray[np.float32]:
     """Return values of a type of 16 or 8 bits as float32, exactly."""
     if values.dtype == dtype_of("bfloat16"):

@@ -20,7 +20,7 @@ from conformance.operators.indices import ChosenIndex
 from conformance.operators.outcomes import has_undefined
 from conformance.operators.pipeline import Pipeline, Plan
 from conformance.operators.unpooling import Scatter
-from conformance.reference.rounding import widen
+from conformance.reference.rounding import equal_numbers, widen
 from conformance.report import document as doc
 from conformance.report import values as words
 from conformance.report.drawing import (
@@ -319,7 +319,7 @@ def _share(scene: Scene, window: Place, cell: Place, share: float) -> str:
 def _equal_cells(plane: Array, cells: Sequence[Sequence[int]], value: Any) -> int:
     """Return how many cells of a window hold a value, given their positions per axis."""
     values, wanted = widen(plane[np.ix_(*cells)]), widen(np.asarray(value))
-    return int(np.count_nonzero((values == wanted) | (np.isnan(values) & np.isnan(wanted))))
+    return int(np.count_nonzero(equal_numbers(values, wanted)))
 
 
 def _one_of(cells: int, what: str, readings: Combination) -> str:

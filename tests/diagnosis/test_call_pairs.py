@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector
 
-from conformance.diagnosis.call_pairs import differences, instead, mixed, with_other_data
+from conformance.diagnosis.calls import differences, instead, mixed, with_other_data
 from conformance.vector import Case
 
 ONE = vector(ramp(1, 1, 6), pool(kernel=[2], pads_begin=[1]))

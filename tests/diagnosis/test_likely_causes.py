@@ -16,10 +16,10 @@ from conformance.diagnosis.claim import planted
 from conformance.diagnosis.features import apart, condition, features, spread
 from conformance.diagnosis.laboratory import samples_from
 from conformance.diagnosis.likely_causes import diagnose
+from conformance.diagnosis.observed import traits
 from conformance.diagnosis.of_report import explained
 from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.search import Fit
-from conformance.diagnosis.traits import traits
 from conformance.dtypes import name_of
 from conformance.faults import CATALOGUE, fault_named, faulty
 from conformance.operators import evaluate, vector_of

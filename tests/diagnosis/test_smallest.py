@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector
 
-from conformance.diagnosis.smallest import as_python
+from conformance.diagnosis.calls import as_python
 
 
 @pytest.mark.parametrize(

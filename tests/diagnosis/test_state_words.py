@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.fakes import pool, ramp, vector
 
-from conformance.diagnosis.state_words import by_number, depends_on, described, described_calls
+from conformance.diagnosis.calls import by_number, depends_on, described, described_calls
 
 
 def case(**changes):

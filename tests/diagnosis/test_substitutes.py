@@ -69,7 +69,7 @@ def test_it_says_where_it_does_not_show():
     other = sample(vector(data * 2, pool()), lambda _v, output: -output)
     negated = Instead("as if negated", lambda layout: -layout.expected.values)
     assert instead_of([taken, other], others=[negated]) is negated
-    assert negated.shows(taken.vector, {}).tolist() == [[[False, True]]]
+    assert negated.shows(layout_of(taken.vector, {})).tolist() == [[[False, True]]]
 
 
 def test_what_changes_far_fewer_elements_is_named_in_place_of_what_is_simpler():
@@ -89,8 +89,8 @@ def test_of_elements_of_which_nothing_is_told_nothing_is_known():
     data = np.array([[[1.0, 2.0, 3.0]]], np.float32)
     taken = vector(data, pool(kernel=[1], strides=[1], pads_begin=[0], pads_end=[0]))
     first = Instead("seven at first", lambda _layout: np.array([[[7.0, np.nan, np.nan]]]))
-    assert first.shows(taken, {}).tolist() == [[[True, True, True]]]
-    assert first.shows(taken, {}, told=True).tolist() == [[[True, False, False]]]
+    assert first.shows(layout_of(taken, {})).tolist() == [[[True, True, True]]]
+    assert first.shows(layout_of(taken, {}), told=True).tolist() == [[[True, False, False]]]
 
 
 def test_of_elements_of_another_shape_nothing_is_told():

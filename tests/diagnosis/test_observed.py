@@ -5,8 +5,8 @@ import pytest
 from support.fakes import pool, ramp, vector
 
 from conformance.diagnosis.laboratory import samples_from
+from conformance.diagnosis.observed import where_wrong
 from conformance.diagnosis.sample import Sample
-from conformance.diagnosis.where_wrong import where_wrong
 
 PLANE = {"kernel": [2, 2], "strides": [1, 1], "pads_begin": [1, 1], "pads_end": [0, 0]}
 

@@ -1,24 +1,39 @@
-"""Two calls of which the second goes wrong after the first: how they differ, what comes back."""
+"""Calls as Python and in words; and two of them: how they differ, what comes back of the first."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from conformance.cases.gradients import with_gradient
 from conformance.cases.sweep.sweep_model import case_of
-from conformance.diagnosis.reproduce import equal_numbers
 from conformance.diagnosis.run_history import aspects
 from conformance.dtypes import dtype_of, name_of
 from conformance.judging.judge import accepts
-from conformance.operators import operator_named, vector_of
+from conformance.literals import array_expression
+from conformance.operators import as_called, operator_named, vector_of
 from conformance.operators.outcomes import is_judgeable
+from conformance.reference.rounding import equal_numbers
 from conformance.text import listed
 from conformance.vector import Array, Case, Outputs, Values, Vector
 
+_NAMED = 3
+"""Calls that are named."""
+_WRITTEN_OUT = 64
+"""Elements of an array that are written out."""
 _OF_DATA = ("element type", "shape", "data")
+
+
+def as_python(case: Case) -> str:
+    """Return a call of `backend` with a case; "" where its data are too many to write out."""
+    given, attributes = as_called(case)
+    arrays = [array_expression(array) for array in given]
+    if any(len(elements) > _WRITTEN_OUT for _, elements, _ in arrays):
+        return ""
+    inputs = [f"{begin}{', '.join(elements)}{end}" for begin, elements, end in arrays]
+    return f"backend({case.operator!r}, [{', '.join(inputs)}], {attributes!r})"
 
 
 def differences(earlier: Case, later: Case) -> list[str]:
@@ -85,6 +100,47 @@ def instead(
     return "" if alone is None else _left_over(got[0], alone[0], of)
 
 
+def described(case: Case) -> str:
+    """Return a call in words: "AvgPool-1 of float32 [1, 1, 5, 5] with kernel=[3, 3]"."""
+    of = dict(aspects(case.operator, case.inputs, case.attributes))
+    operator, dtype, shape = (of.pop(key) for key in ("operator", "element type", "shape"))
+    return f"{operator} of {dtype} {shape}{_with(of)}"
+
+
+def described_calls(cases: Sequence[Case]) -> str:
+    """Return in words a sequence of calls, of which the last is wrong."""
+    *earlier, last = cases
+    if not earlier:
+        return f"{described(last)}, when it is called first"
+    if not any(differences(case, last) for case in earlier):
+        return f"{described(last)}, after {_calls(len(earlier))} of the same"
+    if len(earlier) == 1 and earlier[0].operator == last.operator:
+        return f"{described(last)}, after the same{_but(earlier[0], last)}"
+    named = [described(case) for case in earlier[-_NAMED:]]
+    more = [_calls(len(earlier) - _NAMED)] if len(earlier) > _NAMED else []
+    return f"{described(last)}, after {', then '.join(more + named)}"
+
+
+def depends_on(calls: int, kept: Sequence[str]) -> str:
+    """Return in words that outputs depend on some earlier calls, which have to differ in `kept`."""
+    which = "an earlier call" if calls == 1 else f"{calls:,} earlier calls"
+    return f"the output depends on {which}" + (f" with other {listed(kept)}" if kept else "")
+
+
+def by_number(wrong: Sequence[bool], of: str = "") -> str:
+    """Return in words which calls of a process are wrong; `of` says which calls are counted."""
+    numbers = [number for number, is_wrong in enumerate(wrong, 1) if is_wrong]
+    first, count, called = numbers[0], len(numbers), len(wrong)
+    if numbers == list(range(1, count + 1)):
+        return f"the first {f'{count} calls' if count > 1 else 'call'}{of} {_are(count)} wrong"
+    if count > 1 and numbers == list(range(first, called + 1)):
+        return f"calls{of} from the {_ordinal(first)} on are wrong"
+    if count > 1 and numbers == list(range(first, called + 1, first)):
+        return f"every {_ordinal(first)} call{of} is wrong"
+    named = listed([_ordinal(number) for number in numbers[:_NAMED]])
+    return f"the {named} call{'s' * (count > 1)}{of} {_are(count)} wrong"
+
+
 def _left_over(got: Array, alone: Array, of: Mapping[str, Outputs | None]) -> str:
     """Say how an output comes from what was left in memory, in place of what is right alone."""
     if (got.shape, got.dtype) != (alone.shape, alone.dtype):
@@ -120,3 +176,32 @@ def _equal(one: Outputs, other: Outputs) -> bool:
         a.shape == b.shape and a.dtype == b.dtype and bool(equal_numbers(a, b).all())
         for a, b in zip(one, other, strict=True)
     )
+
+
+def _but(earlier: Case, later: Case) -> str:
+    """Return in words how an earlier call differs from a later one."""
+    keys = differences(earlier, later)
+    of = aspects(earlier.operator, earlier.inputs, earlier.attributes)
+    return _with({key: of.get(key, "unset") for key in keys if key != "data"}) or " with other data"
+
+
+def _with(attributes: Mapping[str, object]) -> str:
+    said = [f"{key}={_plain(value)}" for key, value in attributes.items()]
+    return f" with {listed(said)}" if said else ""
+
+
+def _plain(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _calls(count: int) -> str:
+    return f"{count:,} calls" if count > 1 else "a call"
+
+
+def _are(count: int) -> str:
+    return "are" if count > 1 else "is"
+
+
+def _ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number // 10 % 10 != 1 else "th"
+    return f"{number:,}{ending}"
