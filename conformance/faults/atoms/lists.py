@@ -8,6 +8,8 @@ from functools import partial
 from itertools import chain, combinations, permutations, product
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from conformance.faults.atoms.atom import (
     ANY_AXIS,
     ENDS,
@@ -391,11 +393,13 @@ def _laid_out(
 def _read_there(
     change: Change, data: Array, params: Params, windows: Windows
 ) -> tuple[Array, Params, Windows]:
-    """Read the cells of windows that other lists make."""
+    """Read the cells of windows that other lists make; those without a cell still have none."""
     if params.kernel:
         lists = change(_lists(params, steps.resolve_pads(params)))
-        count = tuple(map(len, windows.start))
-        windows = steps.slide(_with(params, lists), _pads(lists), count)
+        laid = steps.slide(_with(params, lists), _pads(lists), tuple(map(len, windows.start)))
+        axes = zip(laid.start, laid.stop, windows.inside(params.sizes), strict=True)
+        stop = tuple(np.where(count > 0, end, begin) for begin, end, count in axes)
+        windows = replace(laid, stop=stop)
     return data, params, windows
 
 
