@@ -273,7 +273,7 @@ class _Searches:
         clauses = self.inconsistent & {*touched, *self.in_two_ways.get(operator, ())}
         every = [
             Assumed.of(readings, samples, beside, self.accepted)
-            for readings in assumptions({v.case.operator for v in vectors}, clauses)
+            for readings in assumptions(dict.fromkeys(v.case.operator for v in vectors), clauses)
         ]
         if len(every) == 1:
             return every[0]

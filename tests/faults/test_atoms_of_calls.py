@@ -39,6 +39,19 @@ def test_a_call_is_refused_where_something_holds(words, refused, taken):
     assert np.array_equal(got, evaluate("AvgPool-1", data, taken))
 
 
+def test_a_call_is_refused_whose_dilated_kernel_is_larger_than_the_input():
+    """Two cells that lie three apart take four, of three and a pad; two neighbours do not."""
+    words, data = (
+        "a call refused where the dilated kernel is larger than the input",
+        [ramp(1, 1, 3)],
+    )
+    given = pool("MaxPool-8", kernel=[2], pads_begin=[1])
+    with pytest.raises(Refused):
+        answer(words, "MaxPool-8", data, given | {"dilations": [3]})
+    values, _ = answer(words, "MaxPool-8", data, given | {"dilations": [1]})
+    assert values.ravel().tolist() == [1, 3]
+
+
 def test_a_call_is_refused_as_it_is_spelled():
     """One number, or a list of one, stands for all axes in PyTorch."""
     words = "a call refused where a kernel size is a list of one number"

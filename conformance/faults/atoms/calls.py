@@ -192,6 +192,11 @@ _CALLS: tuple[WhichCalls, ...] = (
         lambda p, *_: any(map(gt, p.kernel, p.sizes)),
         WINDOWED,
     ),
+    Atom(
+        "the dilated kernel is larger than the input",
+        lambda p, *_: any(map(gt, p.spans, p.sizes)),
+        DILATED,
+    ),
     Atom("the kernel is 1 on every axis", lambda p, *_: max(p.kernel, default=0) == 1, WINDOWED),
     Atom("the kernel differs between axes", lambda p, *_: len(set(p.kernel)) > 1, WINDOWED),
     Atom("strides differ between axes", lambda p, *_: len(set(p.strides)) > 1, STRIDED),
