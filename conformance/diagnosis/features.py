@@ -15,7 +15,7 @@ from conformance.diagnosis.conditions import Condition, condition_written
 from conformance.diagnosis.elements import KINDS, Layout
 from conformance.dtypes import name_of
 from conformance.operators import operator_named
-from conformance.vector import Vector
+from conformance.vector import Case, Vector
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -148,12 +148,12 @@ def spread(items: Sequence[T], most: int, vector: Callable[[T], Vector]) -> list
 
 def weight(vector: Vector) -> int:
     """Return about how much work a vector is for a naive backend: its cells, and k^2 per axis."""
-    return cells(vector) + sum(k * k for k in _kernel(vector))
+    return cells(vector) + sum(k * k for k in _kernel(vector.case))
 
 
 def size(vector: Vector) -> int:
     """Return about how much work a vector is for a planted fault: its cells, and k per axis."""
-    return cells(vector) + sum(map(abs, _kernel(vector)))
+    return cells(vector) + sum(map(abs, _kernel(vector.case)))
 
 
 def cells(vector: Vector) -> int:
@@ -161,9 +161,13 @@ def cells(vector: Vector) -> int:
     return sum(array.size for array in vector.case.inputs)
 
 
-def _kernel(vector: Vector) -> list[int]:
-    """Return the numbers of a kernel; the vector of an invalid call may have anything for one."""
-    case = vector.case
+def cells_read(case: Case) -> int:
+    """Return about how many cells windows read one after the other, along the longest kernel."""
+    return sum(array.size for array in case.inputs) * max(map(abs, _kernel(case)), default=1)
+
+
+def _kernel(case: Case) -> list[int]:
+    """Return the numbers of a kernel; the case of an invalid call may have anything for one."""
     attribute = operator_named(case.operator).attribute("kernel")
     kernel = case.attributes.get(attribute.key) if attribute is not None else None
     return [k for k in kernel if isinstance(k, int)] if isinstance(kernel, list) else []

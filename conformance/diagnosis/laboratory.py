@@ -27,7 +27,7 @@ from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim
-from conformance.diagnosis.features import cells, grouped
+from conformance.diagnosis.features import cells, cells_read, grouped
 from conformance.diagnosis.sample import Sample
 from conformance.errors import UsageError
 from conformance.judging.comparison import defined
@@ -107,9 +107,9 @@ class Laboratory:
 
         That is where the bound tells nothing, or where a disputed clause of the geometry applies of
         which it is not known which reading the backend follows, unless failures are `about` it; nor
-        is a case asked twice.
+        is a case asked twice, or one whose expected values take seconds.
         """
-        if case is None or case.id in self._asked:
+        if case is None or case.id in self._asked or cells_read(case) > limits.HEAVIEST:
             return None
         self.budget.spend(VECTOR)
         operator, vector = operator_named(case.operator), vector_of(case).under(self.assumed)
