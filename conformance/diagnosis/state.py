@@ -170,6 +170,7 @@ class _Search:
             while known < len(self._right_elsewhere):
                 known = len(self._right_elsewhere)
                 self._call_reordered()
+                self._call_alone()
 
     def _examine(self, target: _Target) -> None:
         """Find out on what a failing vector depends that is right alone or in another order."""
@@ -203,14 +204,26 @@ class _Search:
 
     # Which failures depend on other calls ----------------------------------------------------
 
-    def _call_reordered(self) -> None:
+    def _call_alone(self) -> None:
+        """Call some failures alone that were wrong in each order so far, and then all after one.
+
+        What the first call of a process leaves may make those right that are like it.
+        """
+        never = {*self._right_elsewhere, *self._history.ended}
+        wrong = [position for position in self._history.failed if position not in never]
+        for target in self._varied(wrong, limits.FINDINGS):
+            if not all(self._calls(target, 1)):
+                self._right_elsewhere.add(target.position)
+                self._call_reordered(target.position)
+
+    def _call_reordered(self, *first: int) -> None:
         """Call the failing vectors alone in another order than before; some may be right now."""
         self._right_elsewhere.update(self._history.again)
         calls = sorted({*self._history.failed}.difference(self._history.ended))
         if len(calls) <= limits.FINDINGS:
             return
         # The first ones of a process may all be wrong, and later right.
-        order = [*self._random.sample(calls, len(calls)), *calls]
+        order = [*first, *self._random.sample(calls, len(calls)), *calls]
         positions = iter(order)
         with self._starts.copy() as copy:
             part = self._starts.share.part(self._part)

@@ -104,6 +104,25 @@ class TestCaches:
         }
         assert (finding.shown, finding.repeats, finding.varies) == (3, 3, False)
 
+    def test_what_the_first_call_of_a_process_leaves_explains_all_that_fails(self):
+        """Of many kernels, few are right in some order: each is where it is called first."""
+        some = [
+            vector(
+                ramp(1, 1, 9, 9),
+                pool(
+                    kernel=[1 + i % 5, 1 + i // 5],
+                    strides=[1, 1],
+                    pads_begin=[0, 0],
+                    pads_end=[0, 0],
+                ),
+                id=f"{i:03}",
+            )
+            for i in range(25)
+        ]
+        finding = only(first_kept(["kernel"], lambda *_: 0), some)
+        assert finding.words.startswith("the output depends on an earlier call with other kernel")
+        assert len(finding.vectors) == 24
+
     def test_numbers_of_the_key_are_sorted(self):
         """A kernel of 3 and 2 is taken for one of 2 and 3."""
         some = [
