@@ -226,7 +226,7 @@ class _Searches:
         place = f"{Path(frame.filename).name}, line {frame.lineno}"
         said = f"{type(error).__name__} in {place}: {error}"
         self.broken[operator] = f"a bug in conformance, not in the backend: {said}"
-        warnings.warn(self.broken[operator], RuntimeWarning, stacklevel=2)
+        warnings.warn("".join(traceback.format_exception(error)), RuntimeWarning, stacklevel=2)
 
     def _search(self, number: int, others: Sequence[Sequence[Diagnosis]], part: Budget) -> None:
         operator, samples, beside = self.operators[number]

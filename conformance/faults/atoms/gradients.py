@@ -47,6 +47,10 @@ class ChangedGradient(Gradient):
     change: Callable[[Any, Gathered], Any]
     gather: Callable[[Gathered], Gathered] = lambda gathered: gathered
 
+    def __call__(self, gathered: Gathered, divisor: Divisor) -> Array:
+        """Return the gradient of the data: what was kept in doubles is rounded once it is added."""
+        return narrow(widen(super().__call__(gathered, divisor)), name_of(gathered.data.dtype))
+
     def terms(self, gathered: Gathered, divisor: Divisor) -> Any:
         """Return what windows give to cells, with the change."""
         gathered = self.gather(gathered)
@@ -54,7 +58,7 @@ class ChangedGradient(Gradient):
 
 
 def _as_shares(terms: Any) -> Shares:
-    """Return the terms of norms, too, as shares without factors, rounded once from doubles."""
+    """Return the terms of norms, too, as shares without factors."""
     if isinstance(terms, Shares):
         with np.errstate(all="ignore"):
             values = narrow(widen(terms.values) * terms.factor, type_of(terms))
@@ -71,11 +75,10 @@ def _ratio_to_norm(norms: NormShares) -> npt.NDArray[np.float64]:
 
 
 def shares_of(norms: NormShares, parts: npt.NDArray[np.float64]) -> Shares:
-    """Return parts of the gradient, times the weight of each window."""
-    name = name_of(norms.data.dtype)
+    """Return parts of the gradient, times the weight of each window, as doubles."""
     with np.errstate(all="ignore"):
         values = widen(norms.gradient) * norms.weight * parts
-        values = narrow(np.where(norms.undefined, 0.0, values), name)
+    values = np.where(norms.undefined, 0.0, values)
     ones = np.ones(values.shape[1], np.int64)
     return Shares(values, ones, norms.cells, norms.undefined, norms.pairs.windows)
 
@@ -151,9 +154,9 @@ def _windows_lost(are_lost: Chosen) -> Terms:
     return change
 
 
-def _added_in(kind: str, wide: tuple[str, ...], shares: Shares, _gathered: Gathered) -> Shares:
+def _added_in(kind: str, wide: tuple[str, ...], shares: Shares, gathered: Gathered) -> Shares:
     """Round each partial sum to a type, for data of wide types."""
-    if type_of(shares) not in wide:
+    if name_of(gathered.data.dtype) not in wide:
         return shares
     cells = int(shares.cells.max(initial=0)) + 1
     rank, sums = rank_of(shares), np.zeros((len(shares.values), cells))
