@@ -218,7 +218,9 @@ class Condition:
         if self.relation == "modulo":
             return f"{number} modulo {self.modulus}"
         if np.isinf(self.value):
-            return number
+            # All numbers are within these ends: what is left out is a NaN.
+            is_any = self.relation == ("to" if self.value > 0 else "from")
+            return "no NaN" if is_any else number
         ends = {"is": "", "from": "at least ", "to": "at most "}
         return f"{ends.get(self.relation, self.relation)}{number}"
 

@@ -116,6 +116,9 @@ def test_conditions_on_some_axis_are_of_one_and_the_same(strides, holds):
         ),
         (Condition(Feature("dtype"), "is not", frozenset({"int8"})), "the type is not int8"),
         (Condition(Feature("value"), "from", 0.5), "elements whose right value is at least 0.5"),
+        (Condition(Feature("value"), "to", np.inf), "elements whose right value is no NaN"),
+        (Condition(Feature("value"), "from", np.inf), "elements whose right value is inf"),
+        (Condition(Feature("value"), "from", -np.inf), "elements whose right value is no NaN"),
     ],
 )
 def test_conditions_are_said_in_plain_words(condition, words):
