@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from math import prod
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from conformance.cases.sweep.rules import broken
 from conformance.cases.sweep.sweep_model import case_of
 from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim
+from conformance.diagnosis.elements import Layout
 from conformance.diagnosis.features import cells, cells_read, grouped
 from conformance.diagnosis.sample import Sample
 from conformance.errors import UsageError
@@ -109,7 +111,7 @@ class Laboratory:
         which it is not known which reading the backend follows, unless failures are `about` it; nor
         is a case asked twice, or one whose expected values take seconds.
         """
-        if case is None or case.id in self._asked or cells_read(case) > limits.HEAVIEST:
+        if case is None or case.id in self._asked or _is_heavy(case):
             return None
         self.budget.spend(VECTOR)
         operator, vector = operator_named(case.operator), vector_of(case).under(self.assumed)
@@ -196,6 +198,12 @@ class Laboratory:
         way = ways[int(self.rng.integers(len(ways)))]
         tags = ("invalid", f"{way.what}: {way.how}")
         return case_of(case.operator, way.attributes, way.inputs, pattern="invalid", tags=tags)
+
+
+def _is_heavy(case: Case) -> bool:
+    """Say whether windows read too many cells, or give too many, as numbers of the call say."""
+    outputs = prod(Layout(Vector(case, ()), {}).shape)
+    return cells_read(case) > limits.HEAVIEST or outputs > limits.MOST_OUTPUTS
 
 
 def sample_of(

@@ -136,6 +136,8 @@ FAR = (0, 1, 9)
 """Numbers that axes are given, of which some are far from those of most cases."""
 HEAVIEST = 1 << 26
 """Cells that windows of a held-out case read one after the other, at most."""
+MOST_OUTPUTS = 1 << 20
+"""Elements of its output, at most: that of an unpooling may be of any size."""
 FAR_CELLS = 1 << 16
 """Cells of such a case, at most: an expected value may be made of all."""
 ASKED_AGAIN = 3

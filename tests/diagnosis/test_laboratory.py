@@ -72,6 +72,14 @@ def test_a_case_whose_expected_values_take_seconds_is_left_out():
     assert laboratory().vector(few) is not None
 
 
+def test_a_case_of_an_enormous_output_is_left_out():
+    """The output of an unpooling has nothing to do with its cells: this one takes 32 GB."""
+    ones, indices = np.ones((1, 1, 1, 1), np.float32), np.zeros((1, 1, 1, 1), np.int64)
+    given = {"kernel_size": [2, 2], "output_size": [65283, 65283], "stride": [65283, 65283]}
+    case = Case("enormous", "PyTorch-max_unpool2d", given, (ones, indices))
+    assert laboratory().vector(case) is None
+
+
 def test_what_an_open_clause_applies_to_is_left_out():
     """There, an answer may be another reading as well as a fault."""
     attributes = pool(kernel=[2], strides=[2], rounding_type="ceil", auto_pad="valid")
