@@ -78,7 +78,8 @@ def _behaviour(
     if followed is not None:
         outputs = operator_named(vector.case.operator).outputs
         number = next((n for n, output in enumerate(outputs) if output.undefined == clause), 0)
-        if comparison.differing(followed, number) is None:
+        # A vector of first outputs alone says nothing of the others.
+        if number >= len(followed.outputs) or comparison.differing(followed, number) is None:
             return None
         values = comparison.array(number)[followed.outputs[number].undefined]
         return _of_values(values) if values.size else None

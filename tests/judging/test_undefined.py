@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from support.fakes import altered, only, pool, ramp, ran, vector
 
+from conformance.judging.judge import answer_to, judge
 from conformance.record.report import Accuracy, UndefinedReport
 
 NAN, INF = np.nan, np.inf
@@ -168,3 +169,16 @@ class TestAccuracy:
         data = np.array([[[60000, 60000, 1, 2]]], np.float16)
         report = ran(altered(lambda out: np.where(out > 9, np.float16(INF), out)), vector(data))
         assert report.accuracy == (Accuracy("float16", 2, 0.5, 0.0, 0.0),)
+
+
+def test_nothing_is_known_of_what_an_output_holds_that_is_not_expected():
+    """A search for causes holds a backend against the outputs that it returned, values alone."""
+    attributes = pool("MaxPool-8", pads_end=[4], dilations=[1])
+    both = vector(ramp(1, 1, 6), attributes, operator="MaxPool-8")
+    first = both.of_first(1)
+    answers = [
+        answer_to(each, tuple(of.values for of in each.values[0].outputs)) for each in (both, first)
+    ]
+    told = [judge(*each, {}) for each in zip((both, first), answers, strict=True)]
+    assert [each.verdict for each in told] == ["conforms", "conforms"]
+    assert ["index-of-nothing" in each.undefined for each in told] == [True, False]
