@@ -559,6 +559,16 @@ def _attribute(role: Role) -> Of:
     return of
 
 
+def _same(one: Role, other: Role) -> Of:
+    """Return the feature: two attributes mean the same, which few documents have."""
+
+    def of(layout: Layout, axis: int) -> bool | None:
+        meanings = [_attribute(role)(layout, axis) for role in (one, other)]
+        return None if None in meanings else meanings[0] == meanings[1]
+
+    return of
+
+
 _chosen_layout = _then(
     _attribute("channels_last"),
     lambda is_last: "channels last" if is_last else "channels second",
@@ -755,6 +765,13 @@ _OF_CASES: Mapping[str, Kind] = {
     "channels_last": _word(_chosen_layout, "the layout", 1.0),
     "activation": _word(_attribute("activation"), "the activation", 1.0),
     "accumulator": _word(_attribute("accumulator"), "the type of sums", 1.0),
+    "fixed_divisor": _number(_attribute("fixed_divisor"), "the divisor given"),
+    "input_zero_point": _number(_attribute("input_zero_point"), "the zero point of the input"),
+    "output_zero_point": _number(_attribute("output_zero_point"), "the zero point of the output"),
+    "zero_points_equal": _flag(
+        _same("input_zero_point", "output_zero_point"), "the zero points {are the same|differ}"
+    ),
+    "scales_equal": _flag(_same("input_scale", "output_scale"), "the scales {are the same|differ}"),
     "kernels_differ": _flag(_differ("kernel"), f"kernels {_DIFFER}"),
     "strides_differ": _flag(_differ("strides"), f"strides {_DIFFER}"),
     "one_row": _flag(_of_kernel(conditions.ONE_ROW.holds), "the kernel is {|not }one row"),
@@ -764,6 +781,12 @@ _OF_CASES: Mapping[str, Kind] = {
     "given_pads": _flag(
         _of_kernel(lambda params: any(params.pads_begin + params.pads_end)),  # a mode may ignore
         "{some|no} pad given is not 0",
+    ),
+    "given_begin": _flag(
+        _of_kernel(lambda params: any(params.pads_begin)), "{some|no} begin pad given is not 0"
+    ),
+    "given_end": _flag(
+        _of_kernel(lambda params: any(params.pads_end)), "{some|no} end pad given is not 0"
     ),
     "pads_differ": _flag(_pads_differ, f"pads {_DIFFER}"),
     "nan_in_data": _flag(

@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from conformance.diagnosis import limits
 from conformance.diagnosis.claim import Claim, behaviour_of
-from conformance.diagnosis.features import condition, grouped
+from conformance.diagnosis.features import condition, grouped, thinned
 from conformance.diagnosis.named_causes import word_of
 from conformance.diagnosis.observed import OF_MANNER, traits, where_wrong
 from conformance.diagnosis.reproduce import Match
 from conformance.diagnosis.sample import Sample
 from conformance.diagnosis.search import Fit
 from conformance.diagnosis.state import StateFinding
+from conformance.diagnosis.substitutes import instead_of
 from conformance.record.report import Diagnosis, Proof, WrongCalls, added_up, told_apart
 from conformance.record.words import how_called
 from conformance.text import listed
@@ -110,11 +112,14 @@ class Failures:
     def _unknown(self, left: Sequence[int], *, beside: bool) -> Diagnosis:
         words = self._shared(left)
         odd = sorted(frozenset.intersection(*(traits(self.samples[i]) for i in left)))
+        samples = [self.samples[i] for i in left]
+        instead = instead_of(thinned(samples, limits.LOOKED_AT))
         observed = (
             _NOTHING_SHARED if not words and self.others else "",
             _in_each(odd) if odd else "",
             _BESIDE if beside else "",
-            where_wrong([self.samples[i] for i in left]),
+            where_wrong(samples),
+            f"what is wrong is {instead.words}" if instead is not None else "",
         )
         return _summarized(
             self._diagnosis(left),

@@ -80,12 +80,26 @@ def test_features_of_windows(name, values):
         (Feature("nan_in_data"), True),
         (Feature("no_auto_pad"), True),
         (Feature("given_pads"), True),
+        (Feature("given_begin"), True),
+        (Feature("given_end"), True),
+        (Feature("zero_points_equal"), None),
+        (Feature("fixed_divisor"), None),
         (Feature("kernel", 2), None),
     ],
 )
 def test_features_of_cases(name, value):
     """Those of an axis that is not there are None."""
     assert LAYOUT.value(name) == value
+
+
+def test_features_of_what_integers_stand_for():
+    """Of one zero point, and of scales that differ."""
+    numbers = {"x_scale": 0.5, "y_scale": 0.25, "x_zero_point": 3, "y_zero_point": 3}
+    given = {"kernel_shape": [2], **numbers}
+    case = Case("", "ORT-QLinearAveragePool-1", given, (np.ones((1, 1, 4), np.uint8),))
+    layout = layout_of(vector_of(case), {})
+    names = ("input_zero_point", "output_zero_point", "zero_points_equal", "scales_equal")
+    assert [layout.value(Feature(name)) for name in names] == [3.0, 3.0, True, False]
 
 
 def test_values_that_are_not_finite_are_counted_plane_by_plane():

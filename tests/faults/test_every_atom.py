@@ -129,6 +129,7 @@ def test_faults_of_integers(words, row, expected):
         ("running sums are 0 where they are negative", [-2, 4], 2, [2]),
         ("running sums are rounded to float16", [2048, 1, 1, 2], 4, [512.5]),
         ("sums are multiplied by reciprocals cut off to 8 bits", [3, 3, 3], 3, [2.98828125]),
+        ("a mean is that of the means of groups of 8 cells", [*[0] * 8, 2, 2], 10, [1]),
         ("cells that are 0 are left out of divisors", [0, 4], 2, [4]),
         ("cells that are negative are left out of sums", [-2, 4], 2, [2]),
         ("cells that are NaN are left out of sums and divisors", [NAN, 4], 2, [4]),

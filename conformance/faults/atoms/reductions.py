@@ -256,6 +256,19 @@ def _average(of: Callable[[Doubles], Doubles], taps: Taps) -> Doubles:
     return taps.reduced(np.add, of(taps.cells), 0.0) / np.maximum(counts, 1)
 
 
+def _mean_of_means(count: int, taps: Taps) -> Doubles:
+    """Weigh the means of groups of cells alike, though the last of them may have fewer."""
+    group = (_nth(taps) - 1) // count
+    means, groups = np.zeros(()), int(group.max(initial=-1)) + 1
+    for number in range(groups):
+        is_in = taps.is_cell & (group == number)
+        sums = np.where(is_in, taps.cells, 0.0).sum(-1)
+        means = means + sums / np.maximum(is_in.sum(-1), 1)
+    cells = taps.is_cell.sum(-1)
+    of_window = np.maximum(-(-cells // count), 1)
+    return taps.divided(taps.shaped(means / of_window * cells))
+
+
 def _shifted_mean(taps: Taps) -> Doubles:
     """Add the mean of differences from the first cell to it: of an infinite one, NaN."""
     first = np.where(_nth(taps) == 1, taps.cells, 0.0).sum(-1, keepdims=True)
@@ -380,6 +393,10 @@ def every() -> Iterator[Fault]:
         yield Fault(said, AVERAGES, {"reduce": _summed(way.of, axes.of, kind.of)})
     said = "a mean is the first cell and the mean of differences from it"
     yield Fault(said, AVERAGES, {"reduce": computed(_shifted_mean)})
+    groups = family(
+        "groups of {} cells", (8, 16, 32, 64, 128, 256), lambda n: partial(_mean_of_means, n)
+    )
+    yield from faults("a mean is that of the means of {}", AVERAGES, "reduce", computed, groups)
     yield from _of_kinds()
     yield from _of_nan()
 
