@@ -34,6 +34,9 @@ from conformance.reference.bound import wider_format
 from conformance.reference.rounding import Doubles, equal_numbers, widen
 from conformance.vector import UNDEFINED, Array, Case, Combination, Outputs, Vector
 
+_OF_POWERS = 16
+"""Units of a double by which what comes of a power may differ, for each further factor."""
+
 
 class Match(IntEnum):
     """How well faults reproduce what was returned: not, but for rounding, or bit for bit."""
@@ -389,10 +392,15 @@ def _is_defined(answer: Doubles, case: Case) -> npt.NDArray[np.bool_]:
 
 
 def _noise(answer: Doubles, fmt: FloatFormat, observation: Observation, right: Pooled) -> Doubles:
-    """Return how far rounding may take a backend with the same fault from the answer predicted."""
+    """Return how far rounding may take a backend with the same fault from the answer predicted.
+
+    What faults make of powers is computed in doubles, each power and root with a few roundings.
+    """
     wide, k, largest = _sums(observation, right)
     size = np.where(np.isfinite(answer), np.abs(answer), 0.0)
-    return 2 * k * wide.unit * largest + 4 * fmt.unit * size + (k + 1) * fmt.smallest
+    powers = _OF_POWERS * (right.params.exponent - 1) * float_format("float64").unit
+    units = 4 * fmt.unit + powers
+    return 2 * k * wide.unit * largest + units * size + (k + 1) * fmt.smallest
 
 
 def _sums_overflow(observation: Observation, right: Pooled) -> bool:
