@@ -40,7 +40,9 @@ def array_expression(array: Array) -> tuple[str, list[str], str]:
     if len(elements) > 1 and len(set(elements)) == 1:
         return f"np.full({shape}, {elements[0]}, {dtype})", [], ""
     count = len(elements) + 1
-    if count > 3 and np.array_equal(array.ravel(), np.arange(1, count)):
+    with np.errstate(invalid="ignore"):  # bfloat16 warns of some NaNs
+        is_ramp = count > 3 and np.array_equal(array.ravel(), np.arange(1, count))
+    if is_ramp:
         return f"np.arange(1, {count}).reshape{shape}.astype({dtype})", [], ""
     size = 1
     for extent in reversed(shape[1:]):

@@ -51,6 +51,12 @@ def test_an_expression_is_the_array_bit_for_bit(dtype, seed, size):
     assert again[number].tobytes() == array[number].tobytes()
 
 
+def test_a_signalling_nan_of_bfloat16_warns_of_nothing():
+    """As numbers drawn by bits may be; a comparison of such warns on some machines."""
+    array = np.array([0x7F81, 0xFF81, 0x3F80], np.uint16).view(dtype_of("bfloat16"))
+    assert np.isnan(evaluated(array)[:2].astype(np.float32)).all()
+
+
 @pytest.mark.parametrize(
     ("array", "text"),
     [
