@@ -7,6 +7,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -109,54 +110,51 @@ def explained(
         never = _never_answered(sources, results.lost)
         operators = {forward_name(s.vector.case.operator) for s in (*failed, *never)}
         operators |= in_two_ways.keys()
-        conforming = _conforming(sources, results.right, operators, in_two_ways)
-        known = [*(s.vector for s in failed), *conforming]
-        valid = _valid(sources, known, {skipped.id for skipped in report.skipped})
-    readings = _readings(report.readings)
-    accepted = {each.id: each.readings for of in results.right.values() for each in of.values()}
-    apart = [*varied, *of_readings]
-    looked_at = len(state.vectors) + len(failed) + len(never)
-    failures = sum(each.explained for each in apart) + looked_at + results.not_kept
-    is_stored = isinstance(runner, StoredResults)
-    unasked = (
-        "stored results cannot be asked about held-out cases"
-        if is_stored
-        else "the backend was not asked about held-out cases"
-    )
-
-    def laboratory(part: Budget, assumed: Combination) -> Laboratory | None:
-        if is_stored or runner is None:
-            return None
-        return Laboratory(
-            runner,
-            readings,
-            assumed,
-            failing=report.failing,
-            budget=part,
-            valid=valid,
-            progress=progress,
-            found=found,
+        conforming = partial(_conforming, sources, results.right, in_two_ways)
+        right = {name: of for name, of in results.right.items() if forward_name(name) in operators}
+        valid = _valid(sources, failed, right, {each.id for each in report.skipped})
+        readings = _readings(report.readings)
+        accepted = {each.id: each.readings for of in results.right.values() for each in of.values()}
+        apart = [*varied, *of_readings]
+        looked_at = len(state.vectors) + len(failed) + len(never)
+        failures = sum(each.explained for each in apart) + looked_at + results.not_kept
+        is_stored = isinstance(runner, StoredResults)
+        unasked = (
+            "stored results cannot be asked about held-out cases"
+            if is_stored
+            else "the backend was not asked about held-out cases"
         )
 
-    searches = _Searches(
-        _by_operator(failed, conforming),
-        state,
-        readings,
-        report.inconsistent,
-        in_two_ways,
-        accepted,
-        unasked,
-        laboratory,
-        progress,
-    )
-    searches.run(budget)
+        def laboratory(part: Budget, assumed: Combination) -> Laboratory | None:
+            if is_stored or runner is None:
+                return None
+            return Laboratory(
+                runner,
+                readings,
+                assumed,
+                failing=report.failing,
+                budget=part,
+                valid=valid,
+                progress=progress,
+                found=found,
+            )
+
+        searches = _Searches(
+            _by_operator(failed, in_two_ways),
+            conforming,
+            state,
+            readings,
+            report.inconsistent,
+            in_two_ways,
+            accepted,
+            unasked,
+            laboratory,
+            progress,
+        )
+        searches.run(budget)
+        told = [_of_lost(of_one, conforming(name)) for name, of_one in _by_operator(never)]
     state = searches.state
     apart += map(statements.of_state, state.findings)
-    told = [
-        _of_lost(samples, beside)
-        for _, samples, beside in _by_operator(never, conforming)
-        if samples
-    ]
     diagnoses = statements.united([apart, *searches.parts.values(), *told], failures=failures)
     notes = (*report.notes, state.note) if state.note else report.notes
     notes += tuple(searches.notes)
@@ -178,13 +176,14 @@ _MAY_BE_LOST = "no held-out case was asked, each of which may end the backend as
 class _Searches:
     """The searches of the operators of a run, and what they found: `parts`, by operator.
 
-    Of each operator there are the failures and vectors that conform, by the readings `accepted`;
-    of clauses that are `inconsistent`, and that failures touch or that are read `in_two_ways`, a
-    reading is assumed. `ended` says why experiments on it ended before all was known, `broken` by
-    which bug of this package the search did.
+    Of each operator there are the failures, and vectors that are `conforming` by the readings
+    `accepted`; of clauses that are `inconsistent`, and that failures touch or that are read
+    `in_two_ways`, a reading is assumed. `ended` says why experiments on it ended before all was
+    known, `broken` by which bug of this package the search did.
     """
 
-    operators: Sequence[tuple[str, list[Sample], list[Vector]]]
+    operators: Sequence[tuple[str, list[Sample]]]
+    conforming: Callable[[str], list[Vector]]
     state: StateReport
     readings: Callable[[Vector], Combination]
     inconsistent: frozenset[str]
@@ -217,7 +216,7 @@ class _Searches:
                 names = listed([operator for operator, said in ended.items() if said == why])
                 yield f"{what} likely causes ended early: {why}: {names}"
         if self.is_interrupted:
-            left = listed([name for name, _, _ in self.operators if name not in self.parts])
+            left = listed([name for name, _ in self.operators if name not in self.parts])
             yield f"{SEARCH_INTERRUPTED}{left and ' before '}{left}"
 
     def _broke(self, operator: str, error: Exception) -> None:
@@ -229,7 +228,8 @@ class _Searches:
         warnings.warn("".join(traceback.format_exception(error)), RuntimeWarning, stacklevel=2)
 
     def _search(self, number: int, others: Sequence[Sequence[Diagnosis]], part: Budget) -> None:
-        operator, samples, beside = self.operators[number]
+        operator, samples = self.operators[number]
+        beside = self.conforming(operator)
         candidates = Candidates(first=_causes_of(others))
         assumed = self._assumed(operator, samples, beside, candidates)
         if not assumed.failing:
@@ -287,7 +287,7 @@ class _Searches:
         Once more where that may say better what is wrong than what was found before it.
         """
         for again in (False, True):
-            for number, (operator, _, _) in enumerate(self.operators):
+            for number, (operator, _) in enumerate(self.operators):
                 others = [part for name, part in self.parts.items() if name != operator]
                 part = self.parts.get(operator, ())
                 if not again or _is_said_elsewhere(part, others) or self._is_better(number, others):
@@ -295,7 +295,7 @@ class _Searches:
 
     def _is_better(self, number: int, others: Sequence[Sequence[Diagnosis]]) -> bool:
         """Say whether a cause of other operators, found later, explains more than its own do."""
-        operator, samples, _ = self.operators[number]
+        operator, samples = self.operators[number]
         part = self.parts.get(operator, ())
         some = thinned([s for s in samples if weight(s.vector) <= limits.LIGHT], limits.LOOKED_AT)
         ids = {sample.vector.case.id for sample in some}
@@ -334,17 +334,15 @@ def _is_said_elsewhere(part: Sequence[Diagnosis], others: Sequence[Sequence[Diag
 
 
 def _by_operator(
-    failures: Sequence[Sample], conforming: Sequence[Vector]
-) -> list[tuple[str, list[Sample], list[Vector]]]:
-    """Return each operator with the failures of it and its gradient, most first, and what conforms.
+    failures: Sequence[Sample], others: Iterable[str] = ()
+) -> list[tuple[str, list[Sample]]]:
+    """Return each operator with the failures of it and its gradient, most first, and `others`.
 
-    Operators share no work that a search may be: what one has takes nothing from others. What
-    conforms is of the same operator: another one may be other code.
+    Operators share no work that a search may be: what one has takes nothing from others.
     """
     failed = grouped(failures, lambda sample: forward_name(sample.vector.case.operator))
-    right = grouped(conforming, lambda vector: forward_name(vector.case.operator))
-    names = sorted({**failed, **right}, key=lambda name: -len(failed.get(name, ())))
-    return [(name, failed.get(name, []), right.get(name, [])) for name in names]
+    names = sorted({**failed, **dict.fromkeys(others)}, key=lambda name: -len(failed.get(name, ())))
+    return [(name, failed.get(name, [])) for name in names]
 
 
 def _of_readings(failures: Sequence[Sample], inconsistent: Collection[str]) -> Iterator[Diagnosis]:
@@ -436,36 +434,41 @@ def _failures(
 def _conforming(
     sources: Sequence[Source],
     right: _ById,
-    failed: Collection[str],
     in_two_ways: Mapping[str, Collection[str]],
+    operator: str,
 ) -> list[Vector]:
-    """Return some of the vectors that conform of operators that `failed`, by their ids.
+    """Return some of the vectors that conform of an operator and its gradient, by their ids.
 
     And of those that clauses concern which are read `in_two_ways`. Each has the outputs that were
-    returned: one that was not speaks against no fault.
+    returned: one that was not speaks against no fault. They are read when they are searched with:
+    those of all operators fill half a gigabyte.
     """
     conforming: list[Vector] = []
+    clauses = {*in_two_ways.get(operator, ())}
     for source in sources:
+        if forward_name(source.operator) != operator:
+            continue
         results = right.get(source.operator, {})
-        if forward_name(source.operator) in failed:
-            clauses = in_two_ways.get(forward_name(source.operator), ())
-            telling = [name for name in results if results[name].clauses.keys() & {*clauses}]
-            names = {*thinned([*results], limits.CONFORMING_READ)}
-            for vector in _read(source, names.union(thinned(telling, limits.CONFORMING_READ))):
-                first = results[vector.case.id].first_outputs
-                conforming.append(vector if first is None else vector.of_first(first))
+        telling = [name for name in results if results[name].clauses.keys() & clauses]
+        names = {*thinned([*results], limits.CONFORMING_READ)}
+        for vector in _read(source, names.union(thinned(telling, limits.CONFORMING_READ))):
+            first = results[vector.case.id].first_outputs
+            conforming.append(vector if first is None else vector.of_first(first))
     return conforming
 
 
 def _valid(
-    sources: Sequence[Source], known: Sequence[Vector], skipped: Collection[str]
+    sources: Sequence[Source], failed: Sequence[Sample], right: _ById, skipped: Collection[str]
 ) -> list[Case]:
     """Return valid cases of the operators of which invalid ones alone are known.
 
     None of those `skipped`: the backend must not be called with them.
     """
-    some = {vector.case.operator for vector in known if vector.values}
-    every = {vector.case.operator for vector in known}
+    every = {*(sample.vector.case.operator for sample in failed), *right}
+    some = {sample.vector.case.operator for sample in failed if sample.vector.values}
+    for operator, results in right.items():
+        if any("invalid" not in each.tags for each in results.values()):
+            some.add(operator)
     return [
         vector.case
         for source in sources
