@@ -9,7 +9,7 @@ from itertools import accumulate
 from conformance.budget import Budget
 from conformance.diagnosis import limits
 from conformance.diagnosis.candidates import Candidates, of_common_numbers
-from conformance.diagnosis.claim import Planted, with_gradients
+from conformance.diagnosis.claim import Planted, planted, with_gradients
 from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import size, spread, thinned, weight
 from conformance.diagnosis.knowledge import Knowledge
@@ -154,9 +154,9 @@ def _proven(
     diagnoses: list[Diagnosis] = []
     explained: set[int] = set()
     later = [
-        (Fit(trial.claim, search.explained(trial.claim.faults), frozenset()), trial)
+        (Fit(planted(*faults), search.explained(faults), frozenset()), trial)
         for trial in found
-        if trial.claim.faults
+        if (faults := trial.claim.faults)
     ]
     for fit, trial in (*zip(fits, trials, strict=True), *later):
         if trial is None or not trial.stands:

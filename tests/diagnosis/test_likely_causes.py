@@ -1,6 +1,7 @@
 """Diagnosis: the planted cause is named first, and nothing is named that was not seen."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,11 +11,15 @@ from support.fault_probes import light_probes
 from support.samples import Everything
 
 import conformance
+from conformance.backends.runner import InProcess
+from conformance.cases.perturb import Feature
 from conformance.diagnosis import likely_causes, limits
 from conformance.diagnosis.candidates import Candidates
 from conformance.diagnosis.claim import planted
+from conformance.diagnosis.conditions import Condition
+from conformance.diagnosis.experiments import Experiments
 from conformance.diagnosis.features import apart, condition, features, spread
-from conformance.diagnosis.laboratory import samples_from
+from conformance.diagnosis.laboratory import Laboratory, samples_from
 from conformance.diagnosis.likely_causes import diagnose
 from conformance.diagnosis.observed import traits
 from conformance.diagnosis.of_report import explained
@@ -311,3 +316,30 @@ def test_what_refuses_calls_is_told_from_windows_that_do_not_fit():
     ).diagnoses
     assert first.faults == ("extent-without-pads",)
     assert (second.kind, second.condition) == ("unknown", "the number of spatial axes is 4")
+
+
+def test_a_cause_found_late_explains_what_meets_its_condition(monkeypatch):
+    """A fault that reproduces all failures, of which a condition says that some are its own."""
+    fault = fault_named("strides-ignored")
+    of_float64 = Condition(Feature("dtype"), "is", frozenset({"float64"}))
+    claim = replace(planted(fault), places=((of_float64,),))
+
+    class Late(Experiments):
+        """Finds it after all that was supposed."""
+
+        def on_faults(self, fits):
+            return [None] * len(fits)
+
+        def on_rules(self):
+            trial = self._known.trial(claim)
+            trial.predicted = [*filter(trial.explains, self._known.failing)]
+            return [trial]
+
+    monkeypatch.setattr(likely_causes, "Experiments", Late)
+    laboratory = Laboratory(InProcess(faulty(fault)), lambda _: {})
+    failing = [s for s in laboratory.ask(light_probes("AvgPool-1")[::9]) if s.failed]
+    cause, *_ = diagnose(failing, [], {}, laboratory=laboratory)
+    types = {s.vector.case.id: s.vector.case.data.dtype.name for s in failing}
+    assert len({*types.values()}) > 1
+    assert {types[name] for name in cause.vectors} == {"float64"}
+    assert cause.explained == [*types.values()].count("float64")
