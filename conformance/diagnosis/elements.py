@@ -594,6 +594,12 @@ def _of_kernel(of: Callable[[Params], Any]) -> Of:
     return lambda layout, _: of(layout.params) if layout.params and layout.params.kernel else None
 
 
+def _given(noun: str, pads: Callable[[Params], Sequence[int]]) -> Kind:
+    """Return the flag that some of the pads given, which a mode may ignore, is not 0."""
+    of = _of_kernel(lambda params: any(pads(params)))
+    return _flag(of, f"{{some|no}} {noun} given is not 0")
+
+
 def _differ(role: str) -> Of:
     return _of_kernel(lambda params: len(set(getattr(params, role))) > 1)
 
@@ -778,16 +784,9 @@ _OF_CASES: Mapping[str, Kind] = {
     "one_column": _flag(_of_kernel(conditions.ONE_COLUMN.holds), "the kernel is {|not }one column"),
     "sizes_differ": _flag(_differ("sizes"), f"input sizes {_DIFFER}"),
     "padded": _flag(_padded, "there are {|no }pads on {axis}", 2.0),
-    "given_pads": _flag(
-        _of_kernel(lambda params: any(params.pads_begin + params.pads_end)),  # a mode may ignore
-        "{some|no} pad given is not 0",
-    ),
-    "given_begin": _flag(
-        _of_kernel(lambda params: any(params.pads_begin)), "{some|no} begin pad given is not 0"
-    ),
-    "given_end": _flag(
-        _of_kernel(lambda params: any(params.pads_end)), "{some|no} end pad given is not 0"
-    ),
+    "given_pads": _given("pad", lambda params: params.pads_begin + params.pads_end),
+    "given_begin": _given("begin pad", lambda params: params.pads_begin),
+    "given_end": _given("end pad", lambda params: params.pads_end),
     "pads_differ": _flag(_pads_differ, f"pads {_DIFFER}"),
     "nan_in_data": _flag(
         _of_data(lambda data: np.isnan(data).any()), "the data hold {a|no} NaN", 4.0

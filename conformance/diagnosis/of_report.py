@@ -178,8 +178,8 @@ class _Searches:
 
     Of each operator there are the failures, and vectors that are `conforming` by the readings
     `accepted`; of clauses that are `inconsistent`, and that failures touch or that are read
-    `in_two_ways`, a reading is assumed. `ended` says why experiments on it ended before all was
-    known, `broken` by which bug of this package the search did.
+    `in_two_ways`, a reading is assumed. `ended` says what of its search ended before all was known,
+    and why.
     """
 
     operators: Sequence[tuple[str, list[Sample]]]
@@ -194,7 +194,6 @@ class _Searches:
     progress: Progress | None
     parts: dict[str, list[Diagnosis]] = field(default_factory=dict)
     ended: dict[str, str] = field(default_factory=dict)
-    broken: dict[str, str] = field(default_factory=dict)
     is_interrupted: bool = False
 
     def run(self, budget: Budget) -> None:
@@ -210,11 +209,9 @@ class _Searches:
 
     @property
     def notes(self) -> Iterator[str]:
-        """Yield why experiments ended early, and of which operators."""
-        for what, ended in (("experiments on", self.ended), ("the search for", self.broken)):
-            for why in dict.fromkeys(filter(None, ended.values())):
-                names = listed([operator for operator, said in ended.items() if said == why])
-                yield f"{what} likely causes ended early: {why}: {names}"
+        """Yield what ended early, why, and of which operators."""
+        for said, names in grouped(self.ended, self.ended.__getitem__).items():
+            yield f"{said}: {listed(names)}"
         if self.is_interrupted:
             left = listed([name for name, _ in self.operators if name not in self.parts])
             yield f"{SEARCH_INTERRUPTED}{left and ' before '}{left}"
@@ -224,7 +221,8 @@ class _Searches:
         *_, frame = traceback.extract_tb(error.__traceback__)
         place = f"{Path(frame.filename).name}, line {frame.lineno}"
         said = f"{type(error).__name__} in {place}: {error}"
-        self.broken[operator] = f"a bug in conformance, not in the backend: {said}"
+        bug = f"a bug in conformance, not in the backend: {said}"
+        self.ended[operator] = f"the search for likely causes ended early: {bug}"
         warnings.warn("".join(traceback.format_exception(error)), RuntimeWarning, stacklevel=2)
 
     def _search(self, number: int, others: Sequence[Sequence[Diagnosis]], part: Budget) -> None:
@@ -255,7 +253,9 @@ class _Searches:
         else:
             self.parts[operator] = statements.of_clause(found, assumed.readings)
         is_known = all(each.is_known for each in self.parts[operator])
-        self.ended[operator] = "" if asked is None or is_known else asked.ended
+        self.ended.pop(operator, None)
+        if asked is not None and asked.is_over and not is_known:
+            self.ended[operator] = f"experiments on likely causes ended early: {asked.ended}"
 
     def _assumed(
         self,

@@ -59,10 +59,11 @@ class Encoding:
         """
         if isinf(number):
             return number
-        steps = Fraction(number) / Fraction(self.output_scale)
         if quotient == "float32":
             # Of two numbers of float32, its division is the quotient, rounded once.
             steps = Fraction(float(np.float32(number) / np.float32(self.output_scale)))
+        else:
+            steps = Fraction(number) / Fraction(self.output_scale)
         away = floor(abs(steps) + Fraction(1, 2))
         return self.output_zero_point + (away if steps > 0 else -away)
 

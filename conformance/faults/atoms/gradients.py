@@ -165,7 +165,7 @@ def _added_in(kind: str, wide: tuple[str, ...], shares: Shares, gathered: Gather
         at = rank == turn
         total = sums[:, shares.cells[at]] + values[:, at]
         sums[:, shares.cells[at]] = widen(narrow(total, kind))
-    first = narrow(np.where(rank == 0, sums[:, shares.cells], 0.0), type_of(shares))
+    first = np.where(rank == 0, sums[:, shares.cells], 0.0)
     return replace(shares, values=first, divisor=np.ones(len(shares.cells), np.int64))
 
 
@@ -214,8 +214,8 @@ def _norms_at_least(least: float) -> StepWrap:
         _, norm = terms.logarithms
         with np.errstate(all="ignore"):
             factor = np.minimum(np.exp2(norm) / least, 1.0) ** (terms.p - 1)
-            values = widen(shares.values) * np.where(np.isfinite(norm), factor, 1.0)
-        return replace(shares, values=narrow(values, type_of(shares)))
+            values = shares.values * np.where(np.isfinite(norm), factor, 1.0)
+        return replace(shares, values=values)
 
     return lambda right: ChangedGradient(right, change)
 

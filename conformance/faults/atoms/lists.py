@@ -379,15 +379,22 @@ def _clipped(
     return gathered
 
 
+def _slid(
+    change: Change, params: Params, pads: Pads, windows: Windows
+) -> tuple[Params, Pads, Windows]:
+    """Return other lists as parameters and pads, and as many windows as they make."""
+    lists = change(_lists(params, pads))
+    params, pads = _with(params, lists), _pads(lists)
+    return params, pads, steps.slide(params, pads, tuple(map(len, windows.start)))
+
+
 def _laid_out(
     change: Change, right: Callable[..., Divisor], params: Params, pads: Pads, windows: Windows
 ) -> Divisor:
     """Divide by the cells of windows that other lists make."""
     if not params.kernel:
         return right(params, pads, windows)
-    lists = change(_lists(params, pads))
-    params, pads = _with(params, lists), _pads(lists)
-    return right(params, pads, steps.slide(params, pads, tuple(map(len, windows.start))))
+    return right(*_slid(change, params, pads, windows))
 
 
 def _read_there(
@@ -395,8 +402,7 @@ def _read_there(
 ) -> tuple[Array, Params, Windows]:
     """Read the cells of windows that other lists make; those without a cell still have none."""
     if params.kernel:
-        lists = change(_lists(params, steps.resolve_pads(params)))
-        laid = steps.slide(_with(params, lists), _pads(lists), tuple(map(len, windows.start)))
+        *_, laid = _slid(change, params, steps.resolve_pads(params), windows)
         axes = zip(laid.start, laid.stop, windows.inside(params.sizes), strict=True)
         stop = tuple(np.where(count > 0, end, begin) for begin, end, count in axes)
         windows = replace(laid, stop=stop)
